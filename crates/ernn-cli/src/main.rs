@@ -1,0 +1,2 @@
+//! The `ernn` command.
+fn main() {}

@@ -1,0 +1,168 @@
+//! Panels: the layout that all kernels work on, `[block][time][feature][lane]`.
+//!
+//! A batch is cut into blocks of a fixed number of sequences, the lanes. A lane of a SIMD vector is one sequence, so
+//! activations, masks and lengths are vertical operations, no rank or hidden size wastes a register, and the arithmetic of a
+//! sequence is the same wherever it lies in a block and whatever lies beside it. Each block is as long as its longest
+//! sequence; what lies behind the end of a shorter one is padding.
+
+use crate::{Isa, Real};
+
+/// A ragged batch of sequences in panels. `leading` slots may stand before the first step (the given initial state).
+#[derive(Clone, Debug)]
+pub struct Panels<F> {
+    isa: Isa,
+    lanes: usize,
+    features: usize,
+    leading: usize,
+    lengths: Vec<usize>,
+    block_offsets: Vec<usize>,
+    values: Vec<F>,
+}
+
+impl<F: Real> Panels<F> {
+    /// Panels of zeros for sequences of these lengths with `features` values a step.
+    pub fn new(isa: Isa, features: usize, lengths: &[usize]) -> Self {
+        let mut panels = Panels {
+            isa,
+            lanes: isa.lanes::<F>(),
+            features: 0,
+            leading: 0,
+            lengths: Vec::new(),
+            block_offsets: Vec::new(),
+            values: Vec::new(),
+        };
+        panels.reset(features, lengths);
+        panels
+    }
+
+    /// Lays the panels out anew for other sequences, all zero, keeping the memory.
+    pub fn reset(&mut self, features: usize, lengths: &[usize]) {
+        self.reset_with_leading(features, lengths, 0);
+        self.values.fill(F::ZERO);
+    }
+
+    /// Lays the panels out anew without clearing them: the caller writes every value that it reads.
+    pub(crate) fn reset_with_leading(&mut self, features: usize, lengths: &[usize], leading: usize) {
+        self.features = features;
+        self.leading = leading;
+        self.lengths.clear();
+        self.lengths.extend_from_slice(lengths);
+        self.block_offsets.clear();
+        self.block_offsets.push(0);
+        let mut end = 0;
+        for block in lengths.chunks(self.lanes) {
+            let steps = block.iter().copied().max().unwrap_or(0);
+            end += (steps + leading) * features * self.lanes;
+            self.block_offsets.push(end);
+        }
+        self.values.resize(end, F::ZERO);
+    }
+
+    /// Packs a time-major batch `[steps, sequences, features]`; what lies behind a sequence's length is never read.
+    ///
+    /// # Panics
+    /// If `values` does not hold `steps * lengths.len() * features` numbers or a length exceeds `steps`.
+    pub fn from_time_major(isa: Isa, values: &[F], steps: usize, features: usize, lengths: &[usize]) -> Self {
+        assert_eq!(
+            values.len(),
+            steps * lengths.len() * features,
+            "time-major batch of the wrong size"
+        );
+        let mut panels = Panels::new(isa, features, lengths);
+        for (sequence, &length) in lengths.iter().enumerate() {
+            assert!(length <= steps, "sequence {sequence} is longer than the batch");
+            for step in 0..length {
+                let start = (step * lengths.len() + sequence) * features;
+                panels.set_step(sequence, step, &values[start..start + features]);
+            }
+        }
+        panels
+    }
+
+    /// Unpacks to a time-major batch `[steps, sequences, features]` with zeros behind each sequence's end; `steps` is the
+    /// longest length.
+    pub fn to_time_major(&self) -> Vec<F> {
+        let steps = self.lengths.iter().copied().max().unwrap_or(0);
+        let sequences = self.lengths.len();
+        let mut values = vec![F::ZERO; steps * sequences * self.features];
+        for (sequence, &length) in self.lengths.iter().enumerate() {
+            for step in 0..length {
+                let start = (step * sequences + sequence) * self.features;
+                self.read_step(sequence, step, &mut values[start..start + self.features]);
+            }
+        }
+        values
+    }
+
+    /// Writes one step of one sequence.
+    pub fn set_step(&mut self, sequence: usize, step: usize, values: &[F]) {
+        let start = self.start(sequence, step);
+        let lanes = self.lanes;
+        for (feature, &value) in values.iter().enumerate() {
+            self.values[start + feature * lanes] = value;
+        }
+    }
+
+    /// Writes a whole sequence `[length, features]`.
+    pub fn set_sequence(&mut self, sequence: usize, values: &[F]) {
+        for (step, row) in values.chunks_exact(self.features).enumerate() {
+            self.set_step(sequence, step, row);
+        }
+    }
+
+    /// Reads one step of one sequence into `out`.
+    pub fn read_step(&self, sequence: usize, step: usize, out: &mut [F]) {
+        let start = self.start(sequence, step);
+        for (feature, value) in out.iter_mut().enumerate() {
+            *value = self.values[start + feature * self.lanes];
+        }
+    }
+
+    /// The last steps of all sequences, `[sequences, features]`; a sequence of no steps gives the leading slot, or zeros.
+    pub fn last_steps(&self) -> Vec<F> {
+        let mut out = vec![F::ZERO; self.sequences() * self.features];
+        for (sequence, row) in out.chunks_exact_mut(self.features.max(1)).enumerate() {
+            if self.lengths[sequence] + self.leading > 0 {
+                // Wraps to the leading slot for an empty sequence.
+                self.read_step(sequence, self.lengths[sequence].wrapping_sub(1), row);
+            }
+        }
+        out
+    }
+
+    fn start(&self, sequence: usize, step: usize) -> usize {
+        let block = sequence / self.lanes;
+        let slot = step.wrapping_add(self.leading);
+        self.block_offsets[block] + slot * self.features * self.lanes + sequence % self.lanes
+    }
+
+    /// The instruction set that these panels are laid out for.
+    pub fn isa(&self) -> Isa {
+        self.isa
+    }
+
+    /// Sequences side by side in a block.
+    pub fn lanes(&self) -> usize {
+        self.lanes
+    }
+
+    /// Values a step.
+    pub fn features(&self) -> usize {
+        self.features
+    }
+
+    /// Sequences.
+    pub fn sequences(&self) -> usize {
+        self.lengths.len()
+    }
+
+    /// Steps of each sequence.
+    pub fn lengths(&self) -> &[usize] {
+        &self.lengths
+    }
+
+    /// Blocks of sequences.
+    pub fn blocks(&self) -> usize {
+        self.block_offsets.len() - 1
+    }
+}

@@ -1,0 +1,77 @@
+//! What can go wrong from outside: a file, an argument, the data. Panics are for broken internal invariants only.
+
+use std::path::PathBuf;
+
+/// The result of everything in this library that can fail.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// An error from outside; its text names the place, what was found and what was expected.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The operating system refused to read or write a file.
+    #[error("{path}: cannot {action}: {source}")]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What was tried: "read", "write", "create".
+        action: &'static str,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// The content of a file is not what its format says.
+    #[error("{path}{place}: found {found}, expected {expected}")]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// Where in it, e.g. `, line 3, column "x"`; may be empty.
+        place: String,
+        /// What stands there.
+        found: String,
+        /// What should stand there.
+        expected: String,
+    },
+    /// Values are missing and no policy says what to do about them.
+    #[error(
+        "{path}{place}: the first of {count} missing values; choose --missing interpolate, previous or zero to fill them"
+    )]
+    Missing {
+        /// The file.
+        path: PathBuf,
+        /// Where the first one is.
+        place: String,
+        /// How many there are.
+        count: usize,
+    },
+    /// The data set is readable but cannot be used this way.
+    #[error("{dataset}: {problem}")]
+    Data {
+        /// Name or path of the data set.
+        dataset: String,
+        /// What is wrong, with what was found and what was expected.
+        problem: String,
+    },
+    /// A setting is out of range or contradicts another.
+    #[error("{name}: found {found}, expected {expected}")]
+    Setting {
+        /// Its name, as in the configuration file.
+        name: String,
+        /// Its value.
+        found: String,
+        /// The allowed values.
+        expected: String,
+    },
+    /// Loss or gradient became infinite or NaN.
+    #[error(
+        "epoch {epoch}, batch {batch}: {what} is not finite ({value}); try a smaller --learning-rate or --clip-norm"
+    )]
+    NotFinite {
+        /// Epoch, from 1.
+        epoch: usize,
+        /// Batch in the epoch, from 1.
+        batch: usize,
+        /// The loss, or the name of the parameter whose gradient it is.
+        what: String,
+        /// Its value.
+        value: f64,
+    },
+}

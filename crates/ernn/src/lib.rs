@@ -1,0 +1,15 @@
+//! `ernn`: small recurrent networks on long sequences.
+//!
+//! The modules stand in the order in which data walks through them; a room uses only rooms before it.
+
+pub mod error;
+
+pub mod batch;
+pub mod cell;
+pub mod data;
+pub mod head;
+pub mod model;
+pub mod optim;
+
+pub use ernn_kernels::{Isa, Panels, Real};
+pub use error::{Error, Result};

@@ -1,0 +1,1 @@
+//! The model: layers of cells and a readout over one flat parameter vector.

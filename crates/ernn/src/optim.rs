@@ -1,0 +1,1 @@
+//! Optimisers over one flat parameter vector with named spans.
