@@ -5,18 +5,19 @@
 //! sequence is the same wherever it lies in a block and whatever lies beside it. Each block is as long as its longest
 //! sequence; what lies behind the end of a shorter one is padding.
 
+use crate::aligned::Aligned;
 use crate::{Isa, Real};
 
 /// A ragged batch of sequences in panels. `leading` slots may stand before the first step (the given initial state).
 #[derive(Clone, Debug)]
-pub struct Panels<F> {
+pub struct Panels<F: Real> {
     isa: Isa,
     lanes: usize,
     features: usize,
     leading: usize,
     lengths: Vec<usize>,
     block_offsets: Vec<usize>,
-    values: Vec<F>,
+    values: Aligned<F>,
 }
 
 impl<F: Real> Panels<F> {
@@ -29,7 +30,7 @@ impl<F: Real> Panels<F> {
             leading: 0,
             lengths: Vec::new(),
             block_offsets: Vec::new(),
-            values: Vec::new(),
+            values: Aligned::default(),
         };
         panels.reset(features, lengths);
         panels
@@ -37,12 +38,14 @@ impl<F: Real> Panels<F> {
 
     /// Lays the panels out anew for other sequences, all zero, keeping the memory.
     pub fn reset(&mut self, features: usize, lengths: &[usize]) {
-        self.reset_with_leading(features, lengths, 0);
+        self.lay_out(self.isa, features, lengths, 0);
         self.values.fill(F::ZERO);
     }
 
     /// Lays the panels out anew without clearing them: the caller writes every value that it reads.
-    pub(crate) fn reset_with_leading(&mut self, features: usize, lengths: &[usize], leading: usize) {
+    pub(crate) fn lay_out(&mut self, isa: Isa, features: usize, lengths: &[usize], leading: usize) {
+        self.isa = isa;
+        self.lanes = isa.lanes::<F>();
         self.features = features;
         self.leading = leading;
         self.lengths.clear();
@@ -55,7 +58,56 @@ impl<F: Real> Panels<F> {
             end += (steps + leading) * features * self.lanes;
             self.block_offsets.push(end);
         }
-        self.values.resize(end, F::ZERO);
+        self.values.resize(end);
+    }
+
+    /// Writes the leading slot: `[sequences, features]`, or zeros.
+    pub(crate) fn set_initial(&mut self, initial: Option<&[F]>) {
+        let slot = self.features * self.lanes;
+        for block in 0..self.blocks() {
+            let start = self.block_offsets[block];
+            self.values[start..start + slot].fill(F::ZERO);
+        }
+        if let Some(initial) = initial {
+            assert_eq!(
+                initial.len(),
+                self.sequences() * self.features,
+                "initial states are [sequences, D]"
+            );
+            for (sequence, row) in initial.chunks_exact(self.features).enumerate() {
+                // Wraps to the leading slot.
+                self.set_step(sequence, usize::MAX, row);
+            }
+        }
+    }
+
+    /// The values of all blocks, leading slots included, one slice a block.
+    pub(crate) fn blocks_mut(&mut self) -> Vec<&mut [F]> {
+        let mut rest = &mut self.values[..];
+        let sizes = self.block_offsets.windows(2).map(|pair| pair[1] - pair[0]);
+        sizes
+            .map(|size| {
+                let (head, tail) = std::mem::take(&mut rest).split_at_mut(size);
+                rest = tail;
+                head
+            })
+            .collect()
+    }
+
+    /// `[steps][feature][lane]` of one block, without leading slots.
+    pub(crate) fn block(&self, block: usize) -> &[F] {
+        &self.whole_block(block)[self.leading * self.features * self.lanes..]
+    }
+
+    /// As [`Panels::block`], with the leading slots.
+    pub(crate) fn whole_block(&self, block: usize) -> &[F] {
+        &self.values[self.block_offsets[block]..self.block_offsets[block + 1]]
+    }
+
+    /// Steps of the sequences of one block.
+    pub(crate) fn block_lengths(&self, block: usize) -> &[usize] {
+        let end = ((block + 1) * self.lanes).min(self.lengths.len());
+        &self.lengths[block * self.lanes..end]
     }
 
     /// Packs a time-major batch `[steps, sequences, features]`; what lies behind a sequence's length is never read.

@@ -23,6 +23,7 @@ pub trait Real:
     + SubAssign
     + MulAssign
     + DivAssign
+    + crate::dispatch::Kernels
     + 'static
 {
     /// 0.
