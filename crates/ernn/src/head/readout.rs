@@ -68,22 +68,11 @@ impl Readout {
         let (weight, bias) = self.split(parameters);
         logits.clear();
         logits.resize(self.sequences(states) * self.classes, F::ZERO);
-        for (state, out) in states
-            .chunks_exact(self.inputs)
-            .zip(logits.chunks_exact_mut(self.classes))
-        {
-            let classes = out.chunks_mut(ROWS).zip(weight.chunks(ROWS * self.inputs));
-            for ((out, rows), bias) in classes.zip(bias.chunks(ROWS)) {
-                if out.len() == ROWS {
-                    out.copy_from_slice(&dots::<F, ROWS>(rows, state));
-                } else {
-                    for (out, row) in out.iter_mut().zip(rows.chunks_exact(self.inputs)) {
-                        [*out] = dots(row, state);
-                    }
-                }
-                for (out, &bias) in out.iter_mut().zip(bias) {
-                    *out += bias;
-                }
+        let states = states.chunks_exact(self.inputs);
+        for (state, out) in states.zip(logits.chunks_exact_mut(self.classes)) {
+            matrix_vector(weight, state, out);
+            for (out, &bias) in out.iter_mut().zip(bias) {
+                *out += bias;
             }
         }
     }
@@ -145,6 +134,19 @@ impl Readout {
             "states that are not [sequences, inputs] of the readout"
         );
         states.len() / self.inputs
+    }
+}
+
+/// `out = rows b`, rows as wide as `b`.
+fn matrix_vector<F: Real>(rows: &[F], b: &[F], out: &mut [F]) {
+    for (out, rows) in out.chunks_mut(ROWS).zip(rows.chunks(ROWS * b.len())) {
+        if out.len() == ROWS {
+            out.copy_from_slice(&dots::<F, ROWS>(rows, b));
+        } else {
+            for (out, row) in out.iter_mut().zip(rows.chunks_exact(b.len())) {
+                [*out] = dots(row, b);
+            }
+        }
     }
 }
 
