@@ -8,6 +8,7 @@ mod dispatch;
 mod isa;
 pub mod leaky;
 mod math;
+mod matrix;
 mod outer;
 mod pack;
 mod panels;
@@ -17,5 +18,6 @@ mod simd;
 
 pub use isa::Isa;
 pub use math::Activation;
+pub use matrix::{Matrix, multiply_add};
 pub use panels::Panels;
 pub use real::Real;

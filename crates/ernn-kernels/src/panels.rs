@@ -162,6 +162,28 @@ impl<F: Real> Panels<F> {
         }
     }
 
+    /// Lays the panels out anew, with no leading slots, and writes whole `f32` sequences `[length, features]`, padding zero;
+    /// the memory is kept. A block is written row by row from all its lanes at once, so each cache line is touched once.
+    ///
+    /// # Panics
+    /// If a sequence does not hold `length * features` values.
+    pub fn pack<'a>(&mut self, features: usize, lengths: &[usize], sequence: impl Fn(usize) -> &'a [f32]) {
+        self.lay_out(self.isa, features, lengths, 0);
+        let mut lanes: Vec<&[f32]> = Vec::with_capacity(self.lanes);
+        for (block, lengths) in lengths.chunks(self.lanes).enumerate() {
+            lanes.clear();
+            for (lane, length) in lengths.iter().enumerate() {
+                let values = sequence(block * self.lanes + lane);
+                assert_eq!(values.len(), length * features, "sequence of the wrong size");
+                lanes.push(values);
+            }
+            // Absent lanes are sequences of no steps.
+            lanes.resize(self.lanes, &[]);
+            let values = &mut self.values[self.block_offsets[block]..self.block_offsets[block + 1]];
+            interleave(values, &lanes);
+        }
+    }
+
     /// Reads one step of one sequence into `out`.
     pub fn read_step(&self, sequence: usize, step: usize, out: &mut [F]) {
         let start = self.start(sequence, step);
@@ -180,6 +202,40 @@ impl<F: Real> Panels<F> {
             }
         }
         out
+    }
+
+    /// The mean over the steps of each sequence, `[sequences, features]`, summed in their order; a sequence of no steps gives
+    /// zeros.
+    pub fn mean_steps(&self) -> Vec<F> {
+        let mut out = vec![F::ZERO; self.sequences() * self.features];
+        for (sequence, sums) in out.chunks_exact_mut(self.features.max(1)).enumerate() {
+            for step in 0..self.lengths[sequence] {
+                let row = self.values[self.start(sequence, step)..].iter().step_by(self.lanes);
+                for (sum, &value) in sums.iter_mut().zip(row) {
+                    *sum += value;
+                }
+            }
+            let count = F::from_f64(self.lengths[sequence].max(1) as f64);
+            sums.iter_mut().for_each(|sum| *sum /= count);
+        }
+        out
+    }
+
+    /// The gradient of [`Panels::mean_steps`]: every step of a sequence gets its `gradient` `[sequences, features]` over its
+    /// length.
+    pub fn spread_mean(&mut self, lengths: &[usize], gradient: &[F]) {
+        let features = gradient.len() / lengths.len().max(1);
+        self.reset(features, lengths);
+        let mut share = vec![F::ZERO; features];
+        for (sequence, row) in gradient.chunks_exact(features.max(1)).enumerate() {
+            let count = F::from_f64(lengths[sequence].max(1) as f64);
+            for (share, &value) in share.iter_mut().zip(row) {
+                *share = value / count;
+            }
+            for step in 0..lengths[sequence] {
+                self.set_step(sequence, step, &share);
+            }
+        }
     }
 
     fn start(&self, sequence: usize, step: usize) -> usize {
@@ -216,5 +272,65 @@ impl<F: Real> Panels<F> {
     /// Blocks of sequences.
     pub fn blocks(&self) -> usize {
         self.block_offsets.len() - 1
+    }
+}
+
+/// Writes `rows[index][lane] = lanes[lane][index]`, zero behind the end of a lane.
+fn interleave<F: Real>(rows: &mut [F], lanes: &[&[f32]]) {
+    let shortest = lanes.iter().map(|lane| lane.len()).min().unwrap_or(0);
+    let (full, ragged) = rows.split_at_mut(shortest * lanes.len());
+    for (index, row) in full.chunks_exact_mut(lanes.len()).enumerate() {
+        for (value, lane) in row.iter_mut().zip(lanes) {
+            *value = F::from_f64(f64::from(lane[index]));
+        }
+    }
+    for (index, row) in (shortest..).zip(ragged.chunks_exact_mut(lanes.len())) {
+        for (value, lane) in row.iter_mut().zip(lanes) {
+            *value = lane.get(index).map_or(F::ZERO, |&value| F::from_f64(f64::from(value)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packing_equals_writing_step_by_step_whatever_the_memory_held() {
+        for isa in Isa::available() {
+            check_packing::<f32>(isa);
+            check_packing::<f64>(isa);
+        }
+    }
+
+    fn check_packing<F: Real>(isa: Isa) {
+        let mut packed = Panels::<F>::new(isa, 1, &[]);
+        for (features, count) in [(3, 70), (1, isa.lanes::<F>()), (2, 1), (5, 2 * isa.lanes::<F>() + 1)] {
+            let lengths: Vec<usize> = (0..count).map(|index| 1 + index * 7 % 11).collect();
+            let sequences: Vec<Vec<f32>> = lengths
+                .iter()
+                .enumerate()
+                .map(|(index, length)| {
+                    (0..length * features)
+                        .map(|at| (index * 1000 + at + 1) as f32)
+                        .collect()
+                })
+                .collect();
+            let mut stepwise = Panels::<F>::new(isa, features, &lengths);
+            for (index, sequence) in sequences.iter().enumerate() {
+                let wide: Vec<F> = sequence.iter().map(|&value| F::from_f64(f64::from(value))).collect();
+                stepwise.set_sequence(index, &wide);
+            }
+            packed.values.fill(F::from_f64(f64::NAN));
+            packed.pack(features, &lengths, |index| &sequences[index]);
+            assert_eq!(packed.values, stepwise.values);
+            assert_eq!(packed.to_time_major(), stepwise.to_time_major());
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "sequence of the wrong size")]
+    fn packing_checks_sizes() {
+        Panels::<f32>::new(Isa::Portable, 1, &[]).pack(2, &[3], |_| &[1.0, 2.0]);
     }
 }

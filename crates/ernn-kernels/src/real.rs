@@ -24,6 +24,7 @@ pub trait Real:
     + MulAssign
     + DivAssign
     + crate::dispatch::Kernels
+    + crate::matrix::Multiply
     + 'static
 {
     /// 0.
