@@ -1,1 +1,0 @@
-//! Head: the last states become class logits, a loss and the gradient at the states.

@@ -1,0 +1,15 @@
+//! Head: the last states become class logits, a loss and the gradient at the states.
+//!
+//! ```text
+//! states [sequences, inputs] -> dropout -> readout -> logits [sequences, classes] -> cross-entropy -> loss
+//! ```
+//!
+//! Each function comes with its backward pass; none knows how the states were found.
+
+mod dropout;
+mod loss;
+mod readout;
+
+pub use dropout::{apply_mask, dropout_mask};
+pub use loss::{balanced_class_weights, cross_entropy, softmax};
+pub use readout::Readout;

@@ -1,1 +1,0 @@
-//! Optimisers over one flat parameter vector with named spans.
