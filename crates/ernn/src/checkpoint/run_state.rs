@@ -9,7 +9,6 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::tensor_file::{self, Format, Tensor, TensorFile};
-use crate::optim::OptimizerState;
 use crate::{Error, Result};
 
 const FORMAT: Format = Format {
@@ -80,7 +79,10 @@ pub struct Tally {
 pub struct Best {
     /// From 1.
     pub epoch: usize,
-    /// Accuracy on the validation part; none without one.
+    /// What was to be high on the validation part: accuracy, or balanced accuracy where classes are balanced; none without
+    /// one.
+    pub score: Option<f64>,
+    /// Accuracy on the validation part.
     pub accuracy: Option<f64>,
     /// Loss on the validation part, or the training loss without one.
     pub loss: f64,
@@ -90,7 +92,7 @@ pub struct Best {
 }
 
 /// Everything that changes while a run goes on.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunState {
     /// Checksum of the training and validation parts.
     pub fingerprint: String,
@@ -102,8 +104,10 @@ pub struct RunState {
     pub tally: Tally,
     /// Parameters after the last batch.
     pub parameters: Vec<f32>,
-    /// The optimizer's memory.
-    pub optimizer: OptimizerState<f32>,
+    /// Steps that the optimizer has taken.
+    pub optimizer_steps: u64,
+    /// The optimizer's memory, by name.
+    pub optimizer: Vec<(String, Vec<f32>)>,
     /// Best epoch so far.
     pub best: Option<Best>,
     /// Epochs in a row that were not better.
@@ -120,8 +124,8 @@ struct Content {
     epoch: usize,
     tally: Tally,
     parameters: usize,
-    optimizer_step: u64,
-    optimizer_tensors: usize,
+    optimizer_steps: u64,
+    optimizer: Vec<String>,
     best: Option<Best>,
     stale_epochs: usize,
     history: Vec<EpochRecord>,
@@ -136,16 +140,15 @@ impl RunState {
             epoch: self.epoch,
             tally: self.tally,
             parameters: self.parameters.len(),
-            optimizer_step: self.optimizer.step,
-            optimizer_tensors: self.optimizer.moments.len(),
+            optimizer_steps: self.optimizer_steps,
+            optimizer: self.optimizer.iter().map(|(name, _)| optimizer_tensor(name)).collect(),
             best: self.best.clone(),
             stale_epochs: self.stale_epochs,
             history: self.history.clone(),
         };
         let shape = [self.parameters.len()];
-        let names: Vec<String> = (0..self.optimizer.moments.len()).map(moment_name).collect();
         let mut tensors = vec![flat("parameters", &shape, &self.parameters)];
-        for (name, values) in names.iter().zip(&self.optimizer.moments) {
+        for (name, (_, values)) in content.optimizer.iter().zip(&self.optimizer) {
             tensors.push(flat(name, &shape, values));
         }
         if let Some(best) = &self.best {
@@ -168,19 +171,15 @@ impl RunState {
         if let Some(best) = &mut best {
             best.parameters = file.values("best", &shape)?;
         }
-        let moments = (0..content.optimizer_tensors)
-            .map(|index| file.values(&moment_name(index), &shape))
-            .collect::<Result<_>>()?;
+        let memory = |name: String| Ok((plain_name(&name).to_string(), file.values(&name, &shape)?));
         Ok(RunState {
             fingerprint: content.fingerprint,
             phase: content.phase,
             epoch: content.epoch,
             tally: content.tally,
             parameters: file.values("parameters", &shape)?,
-            optimizer: OptimizerState {
-                step: content.optimizer_step,
-                moments,
-            },
+            optimizer_steps: content.optimizer_steps,
+            optimizer: content.optimizer.into_iter().map(memory).collect::<Result<_>>()?,
             best,
             stale_epochs: content.stale_epochs,
             history: content.history,
@@ -192,6 +191,73 @@ fn flat<'a>(name: &'a str, shape: &'a [usize], values: &'a [f32]) -> Tensor<'a> 
     Tensor { name, shape, values }
 }
 
-fn moment_name(index: usize) -> String {
-    format!("optimizer.{index}")
+const OPTIMIZER: &str = "optimizer.";
+
+fn optimizer_tensor(name: &str) -> String {
+    format!("{OPTIMIZER}{name}")
+}
+
+fn plain_name(tensor: &str) -> &str {
+    tensor.strip_prefix(OPTIMIZER).unwrap_or(tensor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn example() -> RunState {
+        RunState {
+            fingerprint: "f".to_string(),
+            phase: Phase::Retrain,
+            epoch: 3,
+            tally: Tally {
+                batches: 2,
+                sequences: 5,
+                loss: 0.1 + 0.2,
+                ..Tally::default()
+            },
+            parameters: vec![1.0, 2.0, -3.5],
+            optimizer_steps: 17,
+            optimizer: vec![("first-moment".to_string(), vec![0.1, 0.2, 0.3])],
+            best: Some(Best {
+                epoch: 2,
+                score: Some(1.0 / 3.0),
+                accuracy: Some(0.1),
+                loss: 1e-300,
+                parameters: vec![4.0, 5.0, 6.0],
+            }),
+            stale_epochs: 1,
+            history: vec![EpochRecord::default()],
+        }
+    }
+
+    #[test]
+    fn comes_back_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("c");
+        example().save(&path).unwrap();
+        assert_eq!(RunState::load(&path).unwrap(), example());
+        let first = RunState {
+            best: None,
+            ..example()
+        };
+        first.save(&path).unwrap();
+        assert_eq!(RunState::load(&path).unwrap(), first);
+    }
+
+    #[test]
+    fn refuses_what_is_no_whole_checkpoint() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("c");
+        example().save(&path).unwrap();
+        let mut bytes = fs::read(&path).unwrap();
+        let last = bytes.len() - 1;
+        bytes[last] ^= 1;
+        fs::write(&path, &bytes).unwrap();
+        let error = RunState::load(&path).unwrap_err().to_string();
+        assert!(error.contains("a checksum that does not fit the content"), "{error}");
+        fs::write(&path, &bytes[..last]).unwrap();
+        let error = RunState::load(&path).unwrap_err().to_string();
+        assert!(error.contains(&format!("found {last} bytes: incomplete metadata")), "{error}");
+    }
 }

@@ -48,7 +48,7 @@ pub fn evaluate_normalized(model: &Model<f32>, classes: &[String], part: &Part) 
         return Err(unusable(problem));
     }
     let logits = logits(model, part)?;
-    let scores = rows(&logits, classes.len()).map(|row| (prediction(row), loss_terms(row)));
+    let scores = rows(&logits, classes.len()).zip(&part.labels).map(|(row, &label)| (prediction(row).class, loss(row, label)));
     Ok(Evaluation::new(classes, &part.labels, scores))
 }
 
@@ -92,18 +92,20 @@ fn rows(logits: &[f32], classes: usize) -> impl Iterator<Item = &[f32]> {
 }
 
 fn prediction(row: &[f32]) -> Prediction {
-    let mut probabilities: Vec<f64> = row.iter().map(|&logit| f64::from(logit)).collect();
-    head::softmax(&mut probabilities);
-    let best = |best, class| if row[class] > row[best] { class } else { best };
+    let mut probabilities = widened(row);
+    head::softmax(&mut probabilities, row.len());
+    let better = |best, class| if row[class] > row[best] { class } else { best };
     Prediction {
-        class: (0..row.len()).fold(0, best),
+        class: (0..row.len()).fold(0, better),
         probabilities,
     }
 }
 
-/// The cross-entropy of each class being the right one: `log sum exp - logit`.
-fn loss_terms(row: &[f32]) -> Vec<f64> {
-    let largest = row.iter().fold(f64::NEG_INFINITY, |largest, &logit| largest.max(f64::from(logit)));
-    let sum: f64 = row.iter().map(|&logit| (f64::from(logit) - largest).exp()).sum();
-    row.iter().map(|&logit| largest + sum.ln() - f64::from(logit)).collect()
+fn loss(row: &[f32], label: u32) -> f64 {
+    head::cross_entropy(&widened(row), row.len(), &[label], None, &mut Vec::new())
+}
+
+/// Sums over a whole part are taken in double precision.
+fn widened(row: &[f32]) -> Vec<f64> {
+    row.iter().map(|&logit| f64::from(logit)).collect()
 }

@@ -2,8 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Prediction;
-
 /// How one class fares.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClassReport {
@@ -35,17 +33,13 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
-    /// Counts. `scores` gives for each sequence the prediction and the loss that each class would mean.
-    pub(super) fn new(
-        classes: &[String],
-        labels: &[u32],
-        scores: impl Iterator<Item = (Prediction, Vec<f64>)>,
-    ) -> Self {
+    /// Counts. `scores` gives the predicted class and the loss of each sequence.
+    pub(super) fn new(classes: &[String], labels: &[u32], scores: impl Iterator<Item = (usize, f64)>) -> Self {
         let mut confusion = vec![vec![0; classes.len()]; classes.len()];
-        let mut loss = 0.0;
-        for (&label, (prediction, losses)) in labels.iter().zip(scores) {
-            confusion[label as usize][prediction.class] += 1;
-            loss += losses[label as usize];
+        let mut total_loss = 0.0;
+        for (&label, (predicted, loss)) in labels.iter().zip(scores) {
+            confusion[label as usize][predicted] += 1;
+            total_loss += loss;
         }
         let correct: usize = (0..classes.len()).map(|class| confusion[class][class]).sum();
         let per_class: Vec<ClassReport> = (0..classes.len())
@@ -54,7 +48,7 @@ impl Evaluation {
         let recalls: Vec<f64> = per_class.iter().filter_map(|class| class.recall).collect();
         Evaluation {
             examples: labels.len(),
-            loss: loss / labels.len().max(1) as f64,
+            loss: total_loss / labels.len().max(1) as f64,
             accuracy: ratio(correct, labels.len()).unwrap_or(0.0),
             balanced_accuracy: recalls.iter().sum::<f64>() / recalls.len().max(1) as f64,
             per_class,
@@ -87,14 +81,8 @@ mod tests {
     fn counts_by_class() {
         let classes = ["a", "b", "c"].map(String::from);
         let called = [0, 0, 1, 1, 0];
-        let scores = called.map(|class| {
-            let prediction = Prediction {
-                class,
-                probabilities: vec![],
-            };
-            (prediction, vec![0.5, 1.0, 9.0])
-        });
-        let found = Evaluation::new(&classes, &[0, 0, 0, 1, 1], scores.into_iter());
+        let scores = called.into_iter().zip([0.5, 0.5, 0.5, 1.0, 1.0]);
+        let found = Evaluation::new(&classes, &[0, 0, 0, 1, 1], scores);
         assert_eq!(found.accuracy, 0.6);
         assert_eq!(found.loss, (3.0 * 0.5 + 2.0) / 5.0);
         assert_eq!(found.confusion, [[2, 1, 0], [1, 1, 0], [0, 0, 0]]);
