@@ -76,7 +76,7 @@ mod tests {
         let first = mask(0.5, 0, &[0]);
         assert_ne!(first, mask(0.5, 1, &[0]));
         assert_ne!(first, mask(0.5, 0, &[1]));
-        let mut other = Vec::new();
+        let mut other: Vec<f32> = Vec::new();
         dropout_mask(0.5, 8, 0, &[0], 100, &mut other);
         assert_ne!(first, other);
     }

@@ -14,9 +14,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::cell::Span;
 
-/// Partial sums of a dot product: wide enough to fill the vectors of any processor, and the same on all of them, so that the
-/// order of summation, hence every bit of a logit, depends on nothing but the width of the readout.
-const PARTIAL_SUMS: usize = 16;
+/// Partial sums of a dot product: enough to fill vector registers, and the same on every processor, so that the order of
+/// summation, hence every bit of a logit, depends on nothing but the width of the readout.
+const PARTIAL_SUMS: usize = 8;
+
+/// Rows that share one pass over the other operand.
+const ROWS: usize = 4;
 
 /// Sizes of a linear readout. Its parameters are one slice: weight `[classes, inputs]`, then bias `[classes]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,10 +67,13 @@ impl Readout {
     pub fn forward<F: Real>(&self, parameters: &[F], states: &[F], logits: &mut Vec<F>) {
         let (weight, bias) = self.split(parameters);
         logits.clear();
-        logits.reserve(self.sequences(states) * self.classes);
-        for state in states.chunks_exact(self.inputs) {
-            let rows = weight.chunks_exact(self.inputs);
-            logits.extend(rows.zip(bias).map(|(row, &bias)| dot(row, state) + bias));
+        logits.resize(self.sequences(states) * self.classes, F::ZERO);
+        let states = states.chunks_exact(self.inputs);
+        for (state, out) in states.zip(logits.chunks_exact_mut(self.classes)) {
+            matrix_vector(weight, state, out);
+            for (out, &bias) in out.iter_mut().zip(bias) {
+                *out += bias;
+            }
         }
     }
 
@@ -92,15 +98,14 @@ impl Readout {
         let (weight_gradient, bias_gradient) = gradient.split_at_mut(self.classes * self.inputs);
         state_gradient.clear();
         state_gradient.resize(states.len(), F::ZERO);
-        for (sequence, sequence_gradient) in logit_gradient.chunks_exact(self.classes).enumerate() {
-            let at = sequence * self.inputs..(sequence + 1) * self.inputs;
-            let (state, out) = (&states[at.clone()], &mut state_gradient[at]);
-            for (class, &slope) in sequence_gradient.iter().enumerate() {
-                let row = class * self.inputs..(class + 1) * self.inputs;
-                add_scaled(&mut weight_gradient[row.clone()], state, slope);
-                add_scaled(out, &weight[row], slope);
-                bias_gradient[class] += slope;
-            }
+        let slopes = logit_gradient.chunks_exact(self.classes);
+        for (slopes, out) in slopes.clone().zip(state_gradient.chunks_exact_mut(self.inputs)) {
+            add_combination(out, weight, slopes.iter().copied());
+        }
+        for (class, row) in weight_gradient.chunks_exact_mut(self.inputs).enumerate() {
+            let of_class = slopes.clone().map(|slopes| slopes[class]);
+            add_combination(row, states, of_class.clone());
+            bias_gradient[class] += of_class.sum();
         }
     }
 
@@ -132,16 +137,50 @@ impl Readout {
     }
 }
 
-/// Dot product in a fixed order: [`PARTIAL_SUMS`] strided sums, halved until one is left, then the tail.
-fn dot<F: Real>(a: &[F], b: &[F]) -> F {
-    let mut sums = [F::ZERO; PARTIAL_SUMS];
-    let (a_chunks, b_chunks) = (a.chunks_exact(PARTIAL_SUMS), b.chunks_exact(PARTIAL_SUMS));
-    let (a_tail, b_tail) = (a_chunks.remainder(), b_chunks.remainder());
-    for (a, b) in a_chunks.zip(b_chunks) {
-        for ((sum, &a), &b) in sums.iter_mut().zip(a).zip(b) {
-            *sum += a * b;
+/// `out = rows b`, rows as wide as `b`.
+fn matrix_vector<F: Real>(rows: &[F], b: &[F], out: &mut [F]) {
+    for (out, rows) in out.chunks_mut(ROWS).zip(rows.chunks(ROWS * b.len())) {
+        if out.len() == ROWS {
+            out.copy_from_slice(&dots::<F, ROWS>(rows, b));
+        } else {
+            for (out, row) in out.iter_mut().zip(rows.chunks_exact(b.len())) {
+                [*out] = dots(row, b);
+            }
         }
     }
+}
+
+/// Dot products of `R` rows with `b`, each in the same fixed order: [`PARTIAL_SUMS`] strided sums, halved until one is left,
+/// then the tail.
+fn dots<F: Real, const R: usize>(rows: &[F], b: &[F]) -> [F; R] {
+    let (body, tail) = b.as_chunks::<PARTIAL_SUMS>();
+    let rows: [&[F]; R] = std::array::from_fn(|row| &rows[row * b.len()..(row + 1) * b.len()]);
+    let bodies = rows.map(|row| &row.as_chunks::<PARTIAL_SUMS>().0[..body.len()]);
+    let mut sums = [[F::ZERO; PARTIAL_SUMS]; R];
+    for (chunk, b) in body.iter().enumerate() {
+        for row in 0..R {
+            sums[row] = multiply_add(sums[row], &bodies[row][chunk], b);
+        }
+    }
+    std::array::from_fn(|row| {
+        let row_tail = &rows[row][b.len() - tail.len()..];
+        row_tail
+            .iter()
+            .zip(tail)
+            .fold(halve(sums[row]), |sum, (&a, &b)| sum + a * b)
+    })
+}
+
+/// `sums + a * b`
+#[inline(always)]
+fn multiply_add<F: Real>(sums: [F; PARTIAL_SUMS], a: &[F; PARTIAL_SUMS], b: &[F; PARTIAL_SUMS]) -> [F; PARTIAL_SUMS] {
+    std::array::from_fn(|lane| sums[lane] + a[lane] * b[lane])
+}
+
+/// The sum, by adding the second half to the first until one is left. Not inlined: the compiler would otherwise shape the
+/// loop before it after these pairs and fill half of each vector (half the speed, measured).
+#[inline(never)]
+fn halve<F: Real>(mut sums: [F; PARTIAL_SUMS]) -> F {
     let mut half = PARTIAL_SUMS / 2;
     while half > 0 {
         for index in 0..half {
@@ -150,16 +189,35 @@ fn dot<F: Real>(a: &[F], b: &[F]) -> F {
         }
         half /= 2;
     }
-    for (&a, &b) in a_tail.iter().zip(b_tail) {
-        sums[0] += a * b;
-    }
     sums[0]
 }
 
-/// `target += factor * values`
-fn add_scaled<F: Real>(target: &mut [F], values: &[F], factor: F) {
-    for (target, &value) in target.iter_mut().zip(values) {
-        *target += factor * value;
+/// `target += sum_k factors[k] rows[k]`, k ascending; rows as wide as the target.
+fn add_combination<F: Real>(target: &mut [F], rows: &[F], factors: impl Iterator<Item = F>) {
+    let width = target.len();
+    let mut factors = factors;
+    for rows in rows.chunks(ROWS * width) {
+        if rows.len() == ROWS * width {
+            add_scaled::<F, ROWS>(target, rows, &mut factors);
+        } else {
+            for row in rows.chunks_exact(width) {
+                add_scaled::<F, 1>(target, row, &mut factors);
+            }
+        }
+    }
+}
+
+/// `target += sum_k factors[k] rows[k]` for `R` rows, in one pass over the target.
+fn add_scaled<F: Real, const R: usize>(target: &mut [F], rows: &[F], factors: &mut impl Iterator<Item = F>) {
+    let width = target.len();
+    let rows: [&[F]; R] = std::array::from_fn(|row| &rows[row * width..][..width]);
+    let factors: [F; R] = std::array::from_fn(|_| factors.next().expect("one factor a row"));
+    for index in 0..width {
+        let mut sum = target[index];
+        for row in 0..R {
+            sum += factors[row] * rows[row][index];
+        }
+        target[index] = sum;
     }
 }
 
