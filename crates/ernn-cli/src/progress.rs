@@ -1,6 +1,7 @@
 //! Progress of a run on stderr: a bar on a terminal, a plain line an epoch elsewhere.
 
 use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use ernn::checkpoint::{EpochRecord, Phase};
@@ -12,6 +13,7 @@ use crate::output::{grouped, percent, say};
 /// Shows a run.
 pub struct Progress {
     bar: Option<ProgressBar>,
+    folder: Option<PathBuf>,
     epochs: usize,
     train_sequences: usize,
     /// `, validation 95.1 %` of the last epoch.
@@ -30,6 +32,7 @@ impl Progress {
     pub fn new() -> Self {
         Progress {
             bar: io::stderr().is_terminal().then(bar),
+            folder: None,
             epochs: 0,
             train_sequences: 0,
             validation: String::new(),
@@ -38,6 +41,11 @@ impl Progress {
                 sequences: 0,
             },
         }
+    }
+
+    /// The run folder, once the run has one.
+    pub fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
     }
 }
 
@@ -48,6 +56,7 @@ fn bar() -> ProgressBar {
 
 impl Observer for Progress {
     fn started(&mut self, start: &Start) {
+        self.folder = start.out.map(Path::to_path_buf);
         self.epochs = start.epochs;
         self.train_sequences = start.train_sequences;
         let folder = start.out.map_or_else(String::new, |out| format!(", in {}", out.display()));

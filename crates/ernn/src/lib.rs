@@ -4,12 +4,23 @@
 
 pub mod error;
 
-pub mod batch;
-pub mod cell;
 pub mod data;
+
+pub mod batch;
+
+pub mod cell;
+
 pub mod head;
+
 pub mod model;
+
 pub mod optim;
+
+pub mod checkpoint;
+
+pub mod evaluate;
+
+pub mod train;
 
 pub use ernn_kernels::{Isa, Panels, Real};
 pub use error::{Error, Result};

@@ -85,7 +85,16 @@ fn fresh(arguments: &Arguments, options: &Options) -> Result<Outcome> {
     }
     let dataset = data::open(&config.data.source, &open_options(&config))?;
     stop_on_signals(&options.stop);
-    Ok(train::train(&dataset, &config, options, &mut Progress::new())?)
+    watched(|progress| train::train(&dataset, &config, options, progress))
+}
+
+/// A run that diverges says where its last good state lies.
+fn watched(run: impl FnOnce(&mut Progress) -> ernn::Result<Outcome>) -> Result<Outcome> {
+    let mut progress = Progress::new();
+    run(&mut progress).map_err(|error| match error {
+        Error::NotFinite { .. } => Failure::Diverged(error, progress.folder().map(Path::to_path_buf)),
+        error => Failure::Library(error),
+    })
 }
 
 /// Defaults of the data set, then the settings file, then flags.
@@ -138,7 +147,7 @@ fn resumed(arguments: &Arguments, path: &Path, options: &Options) -> Result<Outc
     }
     let dataset = data::open(&config.data.source, &open_options(&config))?;
     stop_on_signals(&options.stop);
-    Ok(train::resume(&dataset, &config, folder, options, &mut Progress::new())?)
+    watched(|progress| train::resume(&dataset, &config, folder, options, progress))
 }
 
 /// The first signal asks the run to stop after the batch under way, the second ends the process.

@@ -1,7 +1,6 @@
 //! Flags that change settings: each one is a setting of `config.toml` under its own name.
 
 use clap::Args;
-use ernn::cell::CellKind;
 use ernn::model::Pooling;
 use ernn::optim::{OptimizerConfig, Schedule};
 use ernn::train::{ClassWeights, RunConfig};
@@ -15,8 +14,8 @@ use crate::reading::named;
 #[command(next_help_heading = "Network")]
 pub struct ModelFlags {
     /// Kind of the cells: ernn, rnn, fastrnn or antisymmetric
-    #[arg(long, value_name = "KIND", value_parser = named::<CellKind>)]
-    pub cell: Option<CellKind>,
+    #[arg(long, value_name = "KIND")]
+    pub cell: Option<String>,
     /// Layers on top of each other
     #[arg(long, value_name = "N")]
     pub layers: Option<usize>,
@@ -64,8 +63,8 @@ pub struct ModelFlags {
 impl ModelFlags {
     /// Puts the given flags over the settings.
     pub fn apply(&self, config: &mut RunConfig) -> Result<()> {
-        if let Some(kind) = self.cell {
-            config.change_cell(kind);
+        if let Some(kind) = &self.cell {
+            config.change_cell(kind)?;
         }
         if let Some(layers) = self.layers {
             config.stack(layers)?;

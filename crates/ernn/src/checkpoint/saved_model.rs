@@ -7,6 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::tensor_file::{self, Format, Tensor, TensorFile, damaged};
 use crate::data::Normalization;
@@ -147,13 +148,24 @@ fn check_sizes(path: &Path, content: &Content, file: &TensorFile) -> Result<()> 
     };
     named("class names", content.classes.len(), config.classes)?;
     named("feature names", content.feature_names.len(), config.input_size)?;
-    named("normalized features", content.normalization.features(), config.input_size)?;
-    let sizes = [config.input_size, config.classes, config.layers.len()];
-    let hidden = config.layers.iter().flat_map(|layer| [layer.hidden(), layer.steps_stored()]);
-    for size in sizes.into_iter().chain(hidden) {
-        if size > file.elements() {
-            return Err(damaged(path, &format!("a size of {size} in the settings"), "sizes that fit the tensors"));
-        }
+    named("means", content.normalization.mean.len(), config.input_size)?;
+    named("scales", content.normalization.scale.len(), config.input_size)?;
+    let settings = serde_json::to_value(config).unwrap_or_default();
+    match largest_size(&settings) {
+        // Every size of a model multiplies some tensor.
+        size if size <= file.elements().max(LEAST_BOUND) as u64 => Ok(()),
+        size => Err(damaged(path, &format!("a size of {size} in the settings"), "sizes that fit the tensors")),
     }
-    Ok(())
+}
+
+/// Sizes up to this are no danger even if no tensor is as large.
+const LEAST_BOUND: usize = 4096;
+
+fn largest_size(settings: &Value) -> u64 {
+    match settings {
+        Value::Number(number) => number.as_u64().unwrap_or(0),
+        Value::Array(values) => values.iter().map(largest_size).max().unwrap_or(0),
+        Value::Object(entries) => entries.values().map(largest_size).max().unwrap_or(0),
+        _ => 0,
+    }
 }

@@ -76,7 +76,7 @@ fn prepared(saved: &SavedModel, part: &Part) -> Result<Part> {
         return Err(unusable(problem));
     }
     let mut part = part.clone();
-    saved.normalization.apply(&mut part);
+    saved.normalization.apply(&mut part)?;
     Ok(part)
 }
 

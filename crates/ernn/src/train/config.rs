@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::defaults;
+use super::{defaults, layers};
 use crate::cell::CellConfig;
 use crate::data::{Dataset, MissingPolicy};
 use crate::model::{ModelConfig, Pooling};
@@ -126,7 +126,7 @@ impl RunConfig {
             return Err(wrong(String::new(), "no data.source"));
         };
         let mut config = toml::Table::try_from(Self::defaults(&source)).expect("default settings are plain");
-        defaults::complete_layers(&mut written, &source);
+        layers::complete(&mut written, &source);
         overlay(&mut config, written);
         let mut config: RunConfig = config.try_into().map_err(|error| wrong(String::new(), &error.to_string()))?;
         config.data.source = source;
@@ -145,6 +145,18 @@ impl RunConfig {
         config.to_toml()
     }
 
+    /// These settings with what follows from the training sequences filled in: one learned step size for each of their steps.
+    pub(super) fn resolved(&self, dataset: &Dataset) -> Self {
+        let mut config = self.clone();
+        let validation = dataset.validation.as_ref().map_or(0, |part| part.longest());
+        for layer in &mut config.model.layers {
+            if let CellConfig::Ernn(ernn) = layer {
+                ernn.max_steps = dataset.train.longest().max(validation);
+            }
+        }
+        config
+    }
+
     /// The model for a data set.
     pub fn model_for(&self, dataset: &Dataset) -> ModelConfig {
         ModelConfig {
@@ -156,13 +168,23 @@ impl RunConfig {
         }
     }
 
+    /// Lets a run go on to more epochs than it was made for.
+    pub fn extend_to(&mut self, epochs: usize) -> Result<()> {
+        let cosine = matches!(self.training.schedule, Schedule::Cosine { .. });
+        let old = self.training.epochs;
+        demand(epochs >= old, "epochs", epochs, &format!("at least the {old} of the run"))?;
+        demand(!cosine || epochs == old, "epochs", epochs, &format!("{old}: a cosine schedule ends with the run"))?;
+        demand(!self.training.retrain || epochs == old, "epochs", epochs, &format!("{old}: a run with retrain ends with it"))?;
+        self.training.epochs = epochs;
+        Ok(())
+    }
+
     /// Refuses values out of range; names the setting, its value and the allowed ones.
     pub fn check(&self) -> Result<()> {
         self.training.check()?;
         let dropout = self.model.dropout;
         demand((0.0..1.0).contains(&dropout), "dropout", dropout, "a number from 0 up to, but not including, 1")?;
-        demand(!self.model.layers.is_empty(), "layers", 0, "at least one layer")?;
-        self.model.layers.iter().try_for_each(|layer| demand(layer.hidden() > 0, "hidden", 0, "at least 1"))
+        demand(!self.model.layers.is_empty(), "layers", 0, "at least one layer")
     }
 }
 
@@ -179,7 +201,11 @@ impl TrainingSettings {
         demand(finite(self.clip_norm, 0.0), "clip_norm", self.clip_norm, "a number above 0, or 0 for no limit")?;
         demand(fraction(self.validation), "validation", self.validation, "a part of the training sequences: 0 up to, but not including, 1")?;
         demand(finite(self.input_noise, 0.0), "input_noise", self.input_noise, "a standard deviation, 0 or more")?;
-        let decay = self.optimizer.weight_decay();
+        let decay = match &self.optimizer {
+            OptimizerConfig::Adam(adam) => adam.weight_decay,
+            OptimizerConfig::AdamW(adam) => adam.weight_decay,
+            OptimizerConfig::Sgd(sgd) => sgd.weight_decay,
+        };
         demand(finite(decay, 0.0), "weight_decay", decay, "0 or more")
     }
 
@@ -189,7 +215,7 @@ impl TrainingSettings {
     }
 }
 
-fn demand(holds: bool, name: &str, found: impl ToString, expected: &str) -> Result<()> {
+pub(super) fn demand(holds: bool, name: &str, found: impl ToString, expected: &str) -> Result<()> {
     if holds {
         return Ok(());
     }

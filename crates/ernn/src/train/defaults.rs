@@ -2,12 +2,12 @@
 //!
 //! Found on validation parts; the literature's values stand in the cells' own defaults.
 
-use super::config::overlay;
 use super::{ClassWeights, DataSettings, ModelSettings, RunConfig, TrainingSettings};
-use crate::cell::{CellConfig, ErnnConfig, Rank};
+use crate::cell::{AntisymmetricConfig, CellConfig, ErnnConfig, FastRnnConfig, Rank, RnnConfig};
 use crate::data::MissingPolicy;
 use crate::model::Pooling;
 use crate::optim::{OptimizerConfig, Schedule};
+use crate::{Error, Result};
 
 /// What differs between data sets.
 struct Choice {
@@ -100,25 +100,22 @@ pub(super) fn for_source(source: &str) -> RunConfig {
     }
 }
 
-/// A layer of another kind, as large as the default one.
-pub(super) fn layer(source: &str, kind: CellKind) -> CellConfig {
-    let hidden = choice(source).hidden;
-    let default = for_source(source).model.layers.swap_remove(0);
-    if default.kind() == kind {
-        return default;
-    }
-    default.kind().config(hidden)
-}
-
-/// Gives each written layer the default values of its kind where the file leaves them out.
-pub(super) fn complete_layers(written: &mut toml::Table, source: &str) {
-    let model = written.get_mut("model").and_then(toml::Value::as_table_mut);
-    let layers = model.and_then(|model| model.get_mut("layers")).and_then(toml::Value::as_array_mut);
-    for layer in layers.into_iter().flatten().filter_map(toml::Value::as_table_mut) {
-        let kind = layer.get("kind").and_then(toml::Value::as_str).and_then(|kind| kind.parse().ok());
-        let Some(kind) = kind else { continue };
-        let mut complete = toml::Table::try_from(self::layer(source, kind)).expect("default layers are plain");
-        overlay(&mut complete, std::mem::take(layer));
-        *layer = complete;
+/// A layer of this kind, as large as the default one.
+pub(super) fn layer(source: &str, kind: &str) -> Result<CellConfig> {
+    let choice = choice(source);
+    let hidden = choice.hidden;
+    match kind {
+        "ernn" => Ok(for_source(source).model.layers.swap_remove(0)),
+        "rnn" => Ok(CellConfig::Rnn(RnnConfig { hidden, ..RnnConfig::default() })),
+        "fastrnn" => Ok(CellConfig::FastRnn(FastRnnConfig { hidden, ..FastRnnConfig::default() })),
+        "antisymmetric" => Ok(CellConfig::Antisymmetric(AntisymmetricConfig {
+            hidden,
+            ..AntisymmetricConfig::default()
+        })),
+        other => Err(Error::Setting {
+            name: "cell".to_string(),
+            found: other.to_string(),
+            expected: "ernn, rnn, fastrnn or antisymmetric".to_string(),
+        }),
     }
 }

@@ -1,7 +1,7 @@
 //! The loop: epochs of batches, each batch a step, each epoch measured on the validation part.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::parts::Parts;
 use super::{BatchProgress, ClassWeights, Observer, RunConfig, RunFolder, TrainingSettings};
@@ -22,6 +22,25 @@ pub(super) enum LoopEnd {
     EarlyStop,
     /// Someone asked to stop.
     Interrupted,
+}
+
+/// Keeps checkpoints after epochs from costing more than a twentieth of the time: flushing to the disk takes milliseconds, and
+/// so do the epochs of a small data set. What is not yet saved is computed again, to the same bits.
+#[derive(Default)]
+struct Pace {
+    last: Option<(Instant, Duration)>,
+}
+
+impl Pace {
+    fn write_if_due(&mut self, folder: &RunFolder, state: &RunState) -> Result<()> {
+        if self.last.is_some_and(|(end, cost)| end.elapsed() < 20 * cost) {
+            return Ok(());
+        }
+        let began = Instant::now();
+        folder.write_checkpoint(state)?;
+        self.last = Some((Instant::now(), began.elapsed()));
+        Ok(())
+    }
 }
 
 /// One pass of a run over its parts.
@@ -88,30 +107,35 @@ impl<'a> Pass<'a> {
         (self.state, self.model)
     }
 
-    /// Runs to the end, or until `stop`. The folder gets a checkpoint after each epoch and when stopped.
+    /// Runs to the end, or until `stop`. The folder gets a checkpoint after an epoch and at the end.
     pub fn run(
         &mut self,
         mut folder: Option<&mut RunFolder>,
         stop: &AtomicBool,
         observer: &mut dyn Observer,
     ) -> Result<LoopEnd> {
-        while self.state.epoch < self.epochs {
+        let mut pace = Pace::default();
+        let end = loop {
+            if self.state.epoch >= self.epochs {
+                break LoopEnd::Finished;
+            }
             if self.settings.patience > 0 && self.state.stale_epochs >= self.settings.patience {
-                return Ok(LoopEnd::EarlyStop);
+                break LoopEnd::EarlyStop;
             }
-            let stopped = !self.epoch(stop, observer)?;
+            if !self.epoch(stop, observer)? {
+                break LoopEnd::Interrupted;
+            }
+            let record = &self.state.history[self.state.history.len() - 1];
+            observer.epoch_done(record);
             if let Some(folder) = folder.as_deref_mut() {
-                if !stopped {
-                    folder.append_metrics(&self.state.history[self.state.history.len() - 1])?;
-                }
-                folder.write_checkpoint(self.state())?;
+                folder.append_metrics(record)?;
+                pace.write_if_due(folder, self.state())?;
             }
-            if stopped {
-                return Ok(LoopEnd::Interrupted);
-            }
-            observer.epoch_done(&self.state.history[self.state.history.len() - 1]);
+        };
+        if let Some(folder) = folder {
+            folder.write_checkpoint(self.state())?;
         }
-        Ok(LoopEnd::Finished)
+        Ok(end)
     }
 
     /// The rest of the epoch under way; false if it was stopped before its end.

@@ -9,6 +9,7 @@ mod config;
 mod curves;
 mod defaults;
 mod epochs;
+mod layers;
 mod observer;
 mod parts;
 mod report;

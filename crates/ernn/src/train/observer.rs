@@ -45,7 +45,7 @@ pub struct BatchProgress {
 }
 
 /// Sees a run from outside. Every method has a default that does nothing; `()` is the observer that sees nothing.
-pub trait Observer {
+pub trait Observer: Send {
     /// Before the first batch.
     fn started(&mut self, _start: &Start) {}
     /// After each batch.

@@ -28,9 +28,9 @@ impl Parts {
             Phase::Retrain => (everything(dataset), None),
         };
         let normalization = Normalization::fit(&fit)?;
-        normalization.apply(&mut fit);
+        normalization.apply(&mut fit)?;
         if let Some(validation) = &mut validation {
-            normalization.apply(validation);
+            normalization.apply(validation)?;
         }
         let class_weights = match config.training.class_weights {
             ClassWeights::None => None,
@@ -64,7 +64,9 @@ fn everything(dataset: &Dataset) -> Part {
     let Some(validation) = &dataset.validation else {
         return all;
     };
-    let end = all.offsets.last().copied().unwrap_or(0);
+    let end = all.steps();
+    let values = all.values.len();
+    all.filled.extend(validation.filled.iter().map(|position| values + position));
     all.offsets.extend(validation.offsets.iter().skip(1).map(|offset| end + offset));
     all.values.extend(&validation.values);
     all.labels.extend(&validation.labels);
@@ -101,7 +103,7 @@ fn check_labels(dataset: &Dataset) -> Result<()> {
     if dataset.train.is_empty() {
         return refuse("found no sequence, expected sequences to train on".to_string());
     }
-    if dataset.train.labels.len() != dataset.train.len() {
+    if !dataset.is_labelled() {
         return refuse("found sequences without labels, expected a label for each to train on".to_string());
     }
     if dataset.classes.len() < 2 {

@@ -96,7 +96,7 @@ fn in_pool<T: Send>(threads: usize, work: impl FnOnce() -> Result<T> + Send) -> 
 /// A run's fixed side.
 struct Run<'a> {
     dataset: &'a Dataset,
-    config: &'a RunConfig,
+    config: RunConfig,
     options: &'a Options,
     model: ModelConfig,
     fingerprint: String,
@@ -105,11 +105,12 @@ struct Run<'a> {
 impl<'a> Run<'a> {
     fn new(dataset: &'a Dataset, config: &'a RunConfig, options: &'a Options) -> Result<Self> {
         config.check()?;
+        let config = config.resolved(dataset);
         Ok(Run {
             dataset,
+            model: config.model_for(dataset),
             config,
             options,
-            model: config.model_for(dataset),
             fingerprint: parts::fingerprint(dataset),
         })
     }
@@ -124,7 +125,7 @@ impl<'a> Run<'a> {
     }
 
     fn go(&self, folder: Option<RunFolder>, state: RunState, observer: &mut dyn Observer) -> Result<Outcome> {
-        let parts = Parts::prepare(self.dataset, self.config, state.phase)?;
+        let parts = Parts::prepare(self.dataset, &self.config, state.phase)?;
         let epochs = self.epochs(&state);
         let mut pass = self.pass(&parts, state, epochs)?;
         let mut folder = match folder {
@@ -132,7 +133,7 @@ impl<'a> Run<'a> {
             resumed => resumed,
         };
         if let Some(folder) = &mut folder {
-            folder.write_config(self.config)?;
+            folder.write_config(&self.config)?;
             folder.restart_metrics(&pass.state().history)?;
             folder.write_checkpoint(pass.state())?;
         }
@@ -177,7 +178,7 @@ impl<'a> Run<'a> {
     }
 
     fn pass<'p>(&'p self, parts: &'p Parts, state: RunState, epochs: usize) -> Result<Pass<'p>> {
-        Pass::start(self.config, self.model.clone(), &self.dataset.classes, parts, state, epochs)
+        Pass::start(&self.config, self.model.clone(), &self.dataset.classes, parts, state, epochs)
     }
 
     fn new_folder(&self) -> Result<Option<RunFolder>> {
@@ -185,7 +186,7 @@ impl<'a> Run<'a> {
             Out::Nowhere => Ok(None),
             Out::At(path) => RunFolder::create(path).map(Some),
             Out::Numbered(parent) => {
-                let name = format!("{}-{}", file_stem(&self.dataset.name), self.config.model.cell_name());
+                let name = format!("{}-{}", file_stem(&self.dataset.name), self.config.cell());
                 RunFolder::create_numbered(parent, &name).map(Some)
             }
         }
@@ -201,7 +202,7 @@ impl<'a> Run<'a> {
     ) {
         let state = pass.state();
         observer.started(&Start {
-            cell: self.config.model.cell_name(),
+            cell: &self.config.cell(),
             parameters: state.parameters.len(),
             train_sequences: parts.fit.len(),
             validation_sequences: parts.validation.as_ref().map_or(0, |part| part.len()),
@@ -279,7 +280,7 @@ impl<'a> Run<'a> {
             part,
             evaluation,
             validation_accuracy: model.provenance.validation_accuracy,
-            cell: self.config.model.cell_name().to_string(),
+            cell: self.config.cell(),
             parameters: model.model.parameters().len(),
             model_bytes: model.file_bytes(),
             train_seconds: Report::seconds(&state.history, state.tally.seconds),

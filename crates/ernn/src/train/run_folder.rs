@@ -32,16 +32,26 @@ pub struct RunFolder {
 impl RunFolder {
     /// Makes a folder of this name. An existing folder that holds anything is refused: a run never overwrites another.
     pub fn create(path: &Path) -> Result<Self> {
+        Self::check_free(path)?;
         fs::create_dir_all(path).map_err(io_error(path, "create"))?;
-        let mut entries = fs::read_dir(path).map_err(io_error(path, "read"))?;
-        if entries.next().is_some() {
-            return Err(Error::Setting {
-                name: "--out".to_string(),
-                found: format!("{}, which is not empty", path.display()),
-                expected: "a new or empty folder (a run never overwrites another; --resume goes on with one)".to_string(),
-            });
-        }
         Self::with_lock(path)
+    }
+
+    /// Refuses a path where a run would overwrite something.
+    pub fn check_free(path: &Path) -> Result<()> {
+        let refuse = |what: &str| {
+            Err(Error::Setting {
+                name: "--out".to_string(),
+                found: format!("{}, which is {what}", path.display()),
+                expected: "a new or empty folder (a run never overwrites another; --resume goes on with one)".to_string(),
+            })
+        };
+        match fs::read_dir(path).map(Iterator::count) {
+            Ok(1..) => refuse("not empty"),
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => refuse("a file"),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(io_error(path, "read")(error)),
+            _ => Ok(()),
+        }
     }
 
     /// Makes `PARENT/NAME-N` with the smallest N from 1 that is free.
