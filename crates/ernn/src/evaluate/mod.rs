@@ -56,7 +56,7 @@ pub fn evaluate_normalized(model: &Model<f32>, classes: &[String], part: &Part) 
 pub fn logits(model: &Model<f32>, part: &Part) -> Result<Vec<f32>> {
     let classes = model.config().classes;
     let mut all = vec![0.0; part.len() * classes];
-    let mut batch = Batch::new(part.features);
+    let mut batch = Batch::new();
     let mut workspace = Workspace::default();
     for members in batch::plan(part, BATCH, None) {
         batch.fill(part, &members, None);

@@ -86,7 +86,7 @@ impl<'a> Pass<'a> {
             model,
             optimizer,
             state,
-            batch: Batch::new(parts.fit.features),
+            batch: Batch::new(),
             workspace: Workspace::default(),
         })
     }
@@ -146,7 +146,7 @@ impl<'a> Pass<'a> {
         let plan = batch::plan(
             &self.parts.fit,
             self.settings.batch_size,
-            Some((self.settings.seed, epoch as u64)),
+            Some((self.settings.seed, epoch)),
         );
         for members in plan.iter().skip(self.state.tally.batches) {
             if stop.load(Ordering::Relaxed) {
@@ -174,9 +174,9 @@ impl<'a> Pass<'a> {
     fn step(&mut self, epoch: usize, members: &[usize]) -> Result<()> {
         let (seed, draw) = (self.settings.seed, epoch as u64);
         let noise = (self.settings.input_noise > 0.0).then_some(Noise {
-            deviation: self.settings.input_noise,
+            deviation: self.settings.input_noise as f32,
             seed,
-            epoch: draw,
+            epoch,
         });
         self.batch.fill(&self.parts.fit, members, noise);
         let options = LossOptions {

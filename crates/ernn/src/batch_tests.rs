@@ -1,0 +1,153 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn part(lengths: &[usize], features: usize) -> Part {
+    let mut part = Part::new(features);
+    for (sequence, &length) in lengths.iter().enumerate() {
+        let values: Vec<f32> = (0..length * features)
+            .map(|at| (1000 * sequence + at) as f32 + 0.5)
+            .collect();
+        part.push(&values, Some(sequence as u32 % 3), None);
+    }
+    part
+}
+
+fn steps_with_padding(part: &Part, batches: &[Vec<usize>]) -> usize {
+    let longest = |batch: &Vec<usize>| batch.iter().map(|&sequence| part.length(sequence)).max().unwrap_or(0);
+    batches.iter().map(|batch| longest(batch) * batch.len()).sum()
+}
+
+#[test]
+fn plans_repeat_for_a_seed_and_epoch_and_differ_otherwise() {
+    let part = part(&[3; 200], 1);
+    assert_eq!(plan(&part, 32, Some((1, 2))), plan(&part, 32, Some((1, 2))));
+    assert_ne!(plan(&part, 32, Some((1, 2))), plan(&part, 32, Some((1, 3))));
+    assert_ne!(plan(&part, 32, Some((1, 2))), plan(&part, 32, Some((2, 2))));
+    assert_eq!(
+        plan(&part, 150, None),
+        [(0..150).collect::<Vec<_>>(), (150..200).collect()]
+    );
+    assert!(plan(&Part::default(), 4, None).is_empty());
+}
+
+#[test]
+fn similar_lengths_go_together() {
+    let data = crate::data::open("japanese-vowels", &Default::default()).unwrap();
+    let part = &data.train;
+    for epoch in 0..5 {
+        let steps = steps_with_padding(part, &plan(part, 32, Some((9, epoch))));
+        let waste = steps as f64 / part.steps() as f64 - 1.0;
+        assert!(waste < 0.15, "epoch {epoch}: {waste}");
+    }
+    assert!(steps_with_padding(part, &plan(part, 32, None)) * 100 < part.steps() * 115);
+}
+
+#[test]
+fn a_batch_holds_values_targets_and_zero_padding() {
+    let part = part(&[2, 5, 1, 3], 2);
+    for isa in Isa::available() {
+        let mut batch = Batch::<f64>::for_isa(isa);
+        batch.fill(&part, &[1, 0, 2, 3, 1], None);
+        batch.fill(&part, &[3, 1], None);
+        assert_eq!(batch.indices, [3, 1]);
+        assert_eq!(batch.targets, [0, 1]);
+        assert_eq!(batch.inputs.lengths(), [3, 5]);
+        let values = batch.inputs.to_time_major();
+        for step in 0..5 {
+            for (slot, &index) in batch.indices.iter().enumerate() {
+                for feature in 0..2 {
+                    let found = values[(step * 2 + slot) * 2 + feature];
+                    let expected = part.sequence(index).get(step * 2 + feature).copied().unwrap_or(0.0);
+                    assert_eq!(found, f64::from(expected));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn unlabelled_parts_give_no_targets() {
+    let mut part = Part::new(1);
+    part.push(&[1.0], None, None);
+    let mut batch = Batch::<f32>::new();
+    batch.fill(&part, &[0, 0], None);
+    assert!(batch.targets.is_empty() && batch.inputs.sequences() == 2);
+}
+
+const NOISE: Noise = Noise {
+    deviation: 0.5,
+    seed: 3,
+    epoch: 4,
+};
+
+/// The values of the sequence in a slot.
+fn sequence(batch: &Batch<f32>, slot: usize) -> Vec<f32> {
+    let mut values = vec![0.0; batch.inputs.lengths()[slot] * batch.inputs.features()];
+    for (step, row) in values.chunks_exact_mut(batch.inputs.features()).enumerate() {
+        batch.inputs.read_step(slot, step, row);
+    }
+    values
+}
+
+#[test]
+fn noise_depends_on_seed_epoch_and_sequence_alone() {
+    let part = part(&[4, 7, 2], 3);
+    let filled = |indices: &[usize], noise| {
+        let mut batch = Batch::<f32>::new();
+        batch.fill(&part, indices, Some(noise));
+        batch
+    };
+    let alone = sequence(&filled(&[1], NOISE), 0);
+    assert_eq!(sequence(&filled(&[2, 0, 1], NOISE), 2), alone);
+    assert_ne!(alone, part.sequence(1));
+    assert_ne!(sequence(&filled(&[1], Noise { epoch: 5, ..NOISE }), 0), alone);
+    assert_ne!(sequence(&filled(&[1], Noise { seed: 4, ..NOISE }), 0), alone);
+    let silent = Noise {
+        deviation: 0.0,
+        ..NOISE
+    };
+    assert_eq!(sequence(&filled(&[1], silent), 0), part.sequence(1));
+    let padded = filled(&[1, 2], NOISE).inputs.to_time_major();
+    assert!((2..7).all(|step| padded[(step * 2 + 1) * 3..][..3] == [0.0; 3]));
+}
+
+#[test]
+fn noise_is_standard_normal_times_the_deviation() {
+    let mut part = Part::new(10);
+    (0..200).for_each(|_| part.push(&[0.0; 1000], None, None));
+    let mut batch = Batch::<f32>::new();
+    batch.fill(&part, &(0..200).collect::<Vec<_>>(), Some(NOISE));
+    let values: Vec<f64> = (0..200)
+        .flat_map(|slot| sequence(&batch, slot))
+        .map(|value| f64::from(value) / 0.5)
+        .collect();
+    let moment = |power| values.iter().map(|value: &f64| value.powi(power)).sum::<f64>() / values.len() as f64;
+    for (power, expected) in [(1, 0.0), (2, 1.0), (3, 0.0), (4, 3.0)] {
+        assert!(
+            (moment(power) - expected).abs() < 0.05,
+            "moment {power}: {}",
+            moment(power)
+        );
+    }
+    let neighbours = values.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>() / values.len() as f64;
+    let sequences = values.iter().zip(&values[1000..]).map(|(a, b)| a * b).sum::<f64>() / values.len() as f64;
+    assert!(neighbours.abs() < 0.02 && sequences.abs() < 0.02);
+}
+
+proptest! {
+    #[test]
+    fn no_sequence_is_lost_or_doubled(
+        lengths in prop::collection::vec(1usize..20, 0..150),
+        batch_size in 1usize..40,
+        shuffle: Option<(u64, usize)>,
+    ) {
+        let part = part(&lengths, 1);
+        let batches = plan(&part, batch_size, shuffle);
+        prop_assert_eq!(batches.len(), lengths.len().div_ceil(batch_size));
+        prop_assert!(batches.iter().filter(|batch| batch.len() < batch_size).count() <= 1);
+        let mut all = batches.concat();
+        all.sort();
+        prop_assert_eq!(all, (0..lengths.len()).collect::<Vec<_>>());
+    }
+}

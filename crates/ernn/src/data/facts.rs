@@ -1,0 +1,141 @@
+//! What a data set holds, in numbers, for `ernn data info`.
+
+use super::{Dataset, Normalization, Part};
+
+/// The facts of a data set.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct DatasetFacts {
+    /// Known name or path.
+    pub name: String,
+    /// Values a step.
+    pub features: usize,
+    /// One a feature.
+    pub feature_names: Vec<String>,
+    /// Label values in class order; empty for unlabelled data.
+    pub classes: Vec<String>,
+    /// Training, validation and test part, those that are there.
+    pub parts: Vec<PartFacts>,
+    /// Features that never change in the training part.
+    pub constant_features: Vec<String>,
+    /// Values in memory, in megabytes (10^6 bytes).
+    pub megabytes: f64,
+}
+
+/// The facts of one part.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct PartFacts {
+    /// `train`, `validation` or `test`.
+    pub name: &'static str,
+    /// Sequences.
+    pub sequences: usize,
+    /// Steps of all sequences together.
+    pub steps: usize,
+    /// Steps of the shortest sequence.
+    pub shortest: usize,
+    /// Steps of the sequence in the middle.
+    pub median_length: usize,
+    /// Steps of the longest sequence.
+    pub longest: usize,
+    /// Sequences of each class; empty for unlabelled data.
+    pub class_counts: Vec<usize>,
+    /// Distinct groups; 0 where the data names none.
+    pub groups: usize,
+    /// Missing values that were filled.
+    pub filled: usize,
+}
+
+/// Counts what a data set holds.
+pub fn describe(dataset: &Dataset) -> DatasetFacts {
+    let scale = Normalization::fit(&dataset.train)
+        .map(|normalization| normalization.scale)
+        .unwrap_or_default();
+    let constant = dataset
+        .feature_names
+        .iter()
+        .zip(scale)
+        .filter(|&(_, scale)| scale == 0.0);
+    let bytes: usize = dataset
+        .parts()
+        .map(|(_, part)| size_of_val(part.values.as_slice()))
+        .sum();
+    DatasetFacts {
+        name: dataset.name.clone(),
+        features: dataset.train.features,
+        feature_names: dataset.feature_names.clone(),
+        classes: dataset.classes.clone(),
+        parts: dataset
+            .parts()
+            .map(|(name, part)| describe_part(name, part, dataset.classes.len()))
+            .collect(),
+        constant_features: constant.map(|(name, _)| name.clone()).collect(),
+        megabytes: bytes as f64 / 1e6,
+    }
+}
+
+fn describe_part(name: &'static str, part: &Part, classes: usize) -> PartFacts {
+    let mut lengths: Vec<usize> = (0..part.len()).map(|sequence| part.length(sequence)).collect();
+    lengths.sort_unstable();
+    let mut groups = part.groups.clone();
+    groups.sort_unstable();
+    groups.dedup();
+    let mut class_counts = vec![0; if part.labels.is_empty() { 0 } else { classes }];
+    part.labels.iter().for_each(|&label| class_counts[label as usize] += 1);
+    PartFacts {
+        name,
+        sequences: part.len(),
+        steps: part.steps(),
+        shortest: lengths.first().copied().unwrap_or(0),
+        median_length: lengths.get(lengths.len() / 2).copied().unwrap_or(0),
+        longest: lengths.last().copied().unwrap_or(0),
+        class_counts,
+        groups: groups.len(),
+        filled: part.filled.len(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{OpenOptions, open};
+    use super::*;
+
+    #[test]
+    fn facts_of_a_built_in_set() {
+        let facts = describe(&open("japanese-vowels", &OpenOptions::default()).unwrap());
+        let test = &facts.parts[1];
+        assert_eq!((facts.features, facts.classes.len(), facts.parts.len()), (12, 9, 2));
+        assert_eq!(
+            (test.name, test.sequences, test.shortest, test.longest),
+            ("test", 370, 7, 29)
+        );
+        assert_eq!(facts.parts[0].class_counts, [30; 9]);
+        assert!(facts.constant_features.is_empty());
+        assert!((facts.megabytes - 0.478).abs() < 0.001, "{}", facts.megabytes);
+        let facts = describe(&open("digits", &OpenOptions::default()).unwrap());
+        assert_eq!(
+            (
+                facts.parts[0].median_length,
+                facts.parts[0].steps,
+                facts.parts[0].groups
+            ),
+            (64, 1437 * 64, 0)
+        );
+    }
+
+    #[test]
+    fn constant_channels_groups_and_filled_values() {
+        let mut train = Part::new(2);
+        train.push(&[1.0, 7.0, 2.0, 7.0], None, Some(3));
+        train.push(&[3.0, 7.0], None, Some(3));
+        train.filled = vec![0];
+        let dataset = Dataset {
+            feature_names: vec!["x".to_owned(), "y".to_owned()],
+            train,
+            ..Dataset::default()
+        };
+        let facts = describe(&dataset);
+        assert_eq!(facts.constant_features, ["y"]);
+        assert_eq!((facts.parts[0].groups, facts.parts[0].filled), (1, 1));
+        assert!(facts.parts[0].class_counts.is_empty());
+        assert_eq!(describe(&Dataset::default()).parts[0].longest, 0);
+    }
+}

@@ -1,0 +1,161 @@
+//! Labels: any text, kept as it was; classes are the distinct labels in numeric order if all are numbers, else as text.
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+use super::{Dataset, Part, Sequences};
+use crate::{Error, Result};
+
+/// Distinct texts in order of first appearance, each with its number.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Names {
+    numbers: HashMap<String, u32>,
+    /// The texts.
+    pub names: Vec<String>,
+}
+
+impl Names {
+    /// The number of a text, a new one if it has not been seen.
+    pub fn number(&mut self, name: &str) -> u32 {
+        if let Some(&number) = self.numbers.get(name) {
+            return number;
+        }
+        let number = self.names.len() as u32;
+        self.numbers.insert(name.to_owned(), number);
+        self.names.push(name.to_owned());
+        number
+    }
+}
+
+/// Sorts labels into class order and drops doubles.
+pub(crate) fn sort(labels: &mut Vec<String>) {
+    let number = |label: &String| label.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+    if labels.iter().all(|label| number(label).is_some()) {
+        labels.sort_by(|a, b| {
+            let by_number = number(a).partial_cmp(&number(b)).unwrap_or(Ordering::Equal);
+            by_number.then_with(|| a.cmp(b))
+        });
+    } else {
+        labels.sort();
+    }
+    labels.dedup();
+}
+
+/// Rewrites the labels of a part from indices into `from` to indices into `to`.
+///
+/// A label that `to` lacks is refused with its name, how many sequences have it, and the known ones; the part is then
+/// unchanged.
+pub(crate) fn map(part: &mut Part, from: &[String], to: &[String], source: &str) -> Result<()> {
+    let classes = translation(part, from, to, source)?;
+    for label in &mut part.labels {
+        *label = classes[*label as usize];
+    }
+    Ok(())
+}
+
+/// For each index into `from` the index into `to`; only labels that occur in the part need to be known.
+fn translation(part: &Part, from: &[String], to: &[String], source: &str) -> Result<Vec<u32>> {
+    let position: HashMap<&str, u32> = to
+        .iter()
+        .zip(0..)
+        .map(|(label, class)| (label.as_str(), class))
+        .collect();
+    let classes: Vec<Option<u32>> = from.iter().map(|label| position.get(label.as_str()).copied()).collect();
+    match part.labels.iter().find(|&&label| classes[label as usize].is_none()) {
+        Some(&label) => Err(unknown(part, &from[label as usize], label, to, source)),
+        None => Ok(classes.into_iter().map(Option::unwrap_or_default).collect()),
+    }
+}
+
+fn unknown(part: &Part, name: &str, label: u32, known: &[String], source: &str) -> Error {
+    let count = part.labels.iter().filter(|&&other| other == label).count();
+    Error::Data {
+        dataset: source.to_owned(),
+        problem: format!(
+            "label {name:?} ({count} sequence{}) is not among the known labels {}",
+            if count == 1 { "" } else { "s" },
+            list(known)
+        ),
+    }
+}
+
+/// Up to twenty names, with commas.
+pub(crate) fn list(names: &[String]) -> String {
+    const MOST: usize = 20;
+    let mut text = names.iter().take(MOST).cloned().collect::<Vec<_>>().join(", ");
+    if names.len() > MOST {
+        text.push_str(&format!(", ... ({} in all)", names.len()));
+    }
+    text
+}
+
+impl Dataset {
+    /// Brings a data set that was opened alone onto the classes of a model, so that its labels are indices into `classes`.
+    /// Unlabelled data only takes over the names.
+    ///
+    /// # Errors
+    /// If a sequence has a label that is not in `classes`; the data set is then unchanged.
+    pub fn relabel(&mut self, classes: &[String]) -> Result<()> {
+        for (_, part) in self.parts() {
+            translation(part, &self.classes, classes, &self.name)?;
+        }
+        let old = std::mem::replace(&mut self.classes, classes.to_vec());
+        let name = self.name.clone();
+        self.parts_mut().try_for_each(|part| map(part, &old, classes, &name))
+    }
+}
+
+impl Sequences {
+    /// Brings the labels onto the classes of a model, see [`Dataset::relabel`].
+    ///
+    /// # Errors
+    /// If a sequence has a label that is not in `classes`; the sequences are then unchanged.
+    pub fn relabel(&mut self, classes: &[String]) -> Result<()> {
+        map(&mut self.part, &self.classes, classes, &self.source)?;
+        self.classes = classes.to_vec();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sorted(labels: &[&str]) -> Vec<String> {
+        let mut labels = labels.iter().map(|&label| label.to_owned()).collect();
+        sort(&mut labels);
+        labels
+    }
+
+    #[test]
+    fn numbers_sort_as_numbers_and_text_as_text() {
+        assert_eq!(sorted(&["10", "9", "2", "9"]), ["2", "9", "10"]);
+        assert_eq!(sorted(&["1", "-1"]), ["-1", "1"]);
+        assert_eq!(sorted(&["10", "9", "x"]), ["10", "9", "x"]);
+        assert_eq!(sorted(&["nan", "2", "10"]), ["10", "2", "nan"]);
+    }
+
+    #[test]
+    fn relabel_maps_by_name_or_refuses_and_changes_nothing() {
+        let mut part = Part::new(1);
+        for label in [0, 1, 1] {
+            part.push(&[0.0], Some(label), None);
+        }
+        let mut data = Dataset {
+            name: "d".into(),
+            classes: sorted(&["run", "walk"]),
+            train: part,
+            ..Dataset::default()
+        };
+        let before = data.clone();
+        let error = data.relabel(&sorted(&["run", "sit"])).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "d: label \"walk\" (2 sequences) is not among the known labels run, sit"
+        );
+        assert_eq!(data, before);
+        data.relabel(&sorted(&["run", "sit", "walk"])).unwrap();
+        assert_eq!(data.train.labels, [0, 2, 2]);
+        assert_eq!(data.classes, ["run", "sit", "walk"]);
+    }
+}

@@ -1,0 +1,364 @@
+//! `.npy`, NumPy's array files, and how an array becomes sequences.
+//!
+//! ```text
+//! "\x93NUMPY" | major, minor | header length (u16 or u32) | {'descr': '<f4', 'fortran_order': False, 'shape': (6, 16), } | values
+//! ```
+//!
+//! Three dimensions are `[sequences, steps, features]`; labels then come as a second array of one dimension. Two dimensions are
+//! EdgeML's layout: the label in column 0, then time-major features, whose number the caller has to know.
+
+use std::path::Path;
+
+use super::OpenOptions;
+use super::number::shown;
+use super::raw::{Raw, format_error};
+use crate::{Error, Result};
+
+/// An array as it lies in the file.
+pub(super) struct Array<'a> {
+    path: &'a Path,
+    /// Its name within an `.npz`, as a place for errors.
+    place: String,
+    pub shape: Vec<usize>,
+    fortran_order: bool,
+    element: Element,
+    bytes: &'a [u8],
+}
+
+#[derive(Clone, Copy)]
+struct Element {
+    kind: Kind,
+    size: usize,
+    big_endian: bool,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Bool,
+    Signed,
+    Unsigned,
+    Float,
+    /// Fixed-width text of bytes, NumPy's `S`.
+    Bytes,
+    /// Fixed-width text of 32-bit characters, NumPy's `U`.
+    Characters,
+}
+
+/// Reads a file that holds one array, with the labels inside it (two dimensions) or without labels (three).
+pub(super) fn read(bytes: &[u8], path: &Path, options: &OpenOptions) -> Result<Raw> {
+    sequences(&Array::parse(bytes, path, "")?, None, options)
+}
+
+/// Makes sequences of an array and, for three dimensions, its labels.
+pub(super) fn sequences(array: &Array, labels: Option<&Array>, options: &OpenOptions) -> Result<Raw> {
+    match (array.shape.as_slice(), labels) {
+        (&[sequences, steps, features], _) => stacked(array, [sequences, steps, features], labels),
+        (&[sequences, columns], None) => edgeml(array, sequences, columns, options),
+        (shape, _) => {
+            let expected = if labels.is_some() {
+                "[sequences, steps, features]"
+            } else {
+                "[sequences, steps, features], or [sequences, 1 + steps x features] with the label first"
+            };
+            Err(array.error("", &format!("an array of shape {shape:?}"), expected))
+        }
+    }
+}
+
+fn stacked(array: &Array, [sequences, steps, features]: [usize; 3], labels: Option<&Array>) -> Result<Raw> {
+    array.refuse_empty()?;
+    if let Some(labels) = labels {
+        if labels.shape != [sequences] && labels.shape != [sequences, 1] {
+            let expected = format!("[{sequences}], one label a sequence");
+            return Err(labels.error("", &format!("labels of shape {:?}", labels.shape), &expected));
+        }
+    }
+    let mut raw = Raw::new(array.path, features);
+    let mut values = Vec::with_capacity(steps * features);
+    for sequence in 0..sequences {
+        let place = |at: usize| {
+            format!(
+                ", sequence {}, step {}, channel {}",
+                sequence + 1,
+                at / features + 1,
+                at % features + 1
+            )
+        };
+        values.clear();
+        for at in 0..steps * features {
+            let index = array.offset(&[sequence, at / features, at % features]);
+            values.push(array.value(index, &mut raw, || place(at))?);
+        }
+        let label = labels
+            .map(|labels| labels.label(sequence, &mut raw, sequence))
+            .transpose()?;
+        raw.part.push(&values, label, None);
+    }
+    Ok(raw)
+}
+
+fn edgeml(array: &Array, sequences: usize, columns: usize, options: &OpenOptions) -> Result<Raw> {
+    array.refuse_empty()?;
+    let found = format!(
+        "an array of shape [{sequences}, {columns}], a label and {} values a row",
+        columns - 1
+    );
+    let Some(features) = options.features.filter(|&features| features > 0) else {
+        return Err(array.error("", &found, "to be told how many features a step has (--features N)"));
+    };
+    if columns == 1 || !(columns - 1).is_multiple_of(features) {
+        let expected = format!("a multiple of {features} values behind the label, as --features says");
+        return Err(array.error("", &found, &expected));
+    }
+    let mut raw = Raw::new(array.path, features);
+    let mut values = Vec::with_capacity(columns - 1);
+    for sequence in 0..sequences {
+        let place = |column: usize| format!(", row {}, column {}", sequence + 1, column + 1);
+        values.clear();
+        for column in 1..columns {
+            let index = array.offset(&[sequence, column]);
+            values.push(array.value(index, &mut raw, || place(column))?);
+        }
+        let label = array.label(array.offset(&[sequence, 0]), &mut raw, sequence)?;
+        raw.part.push(&values, Some(label), None);
+    }
+    Ok(raw)
+}
+
+impl<'a> Array<'a> {
+    /// Reads the header and checks that the values are all there; `name` is the array's name within an `.npz`.
+    pub fn parse(bytes: &'a [u8], path: &'a Path, name: &str) -> Result<Array<'a>> {
+        let place = if name.is_empty() {
+            String::new()
+        } else {
+            format!(", array {name}")
+        };
+        let refuse = |found: String, expected: String| Err(format_error(path, &place, &found, &expected));
+        let Some((header, values)) = split_header(bytes) else {
+            return refuse(
+                format!("{} bytes that are no NumPy array", bytes.len()),
+                "an .npy file".to_owned(),
+            );
+        };
+        let header_error =
+            |expected: &str| format_error(path, &place, &format!("the header {}", shown(header)), expected);
+        let text = std::str::from_utf8(header).map_err(|_| header_error("text"))?;
+        let descr = entry(text, "descr").ok_or_else(|| header_error("an entry 'descr'"))?;
+        let element = Element::parse(descr).ok_or_else(|| {
+            format_error(
+                path,
+                &place,
+                &format!(
+                    "values of type {}",
+                    shown(descr.split(',').next().unwrap_or_default().as_bytes())
+                ),
+                "whole numbers, floating-point numbers or text",
+            )
+        })?;
+        let fortran_order = entry(text, "fortran_order").ok_or_else(|| header_error("an entry 'fortran_order'"))?;
+        let shape = entry(text, "shape")
+            .and_then(parse_shape)
+            .ok_or_else(|| header_error("an entry 'shape'"))?;
+        let needed = shape
+            .iter()
+            .try_fold(element.size, |product, &size| product.checked_mul(size));
+        if needed != Some(values.len()) {
+            let needed = needed.map_or("more than memory holds".to_owned(), |needed| needed.to_string());
+            let found = format!("{} bytes of values", values.len());
+            return refuse(
+                found,
+                format!("{needed} bytes for shape {shape:?} with {} bytes a value", element.size),
+            );
+        }
+        Ok(Array {
+            path,
+            fortran_order: fortran_order.starts_with("True"),
+            place,
+            shape,
+            element,
+            bytes: values,
+        })
+    }
+
+    fn error(&self, place: &str, found: &str, expected: &str) -> Error {
+        format_error(self.path, &format!("{}{place}", self.place), found, expected)
+    }
+
+    fn refuse_empty(&self) -> Result<()> {
+        if self.shape.contains(&0) {
+            return Err(self.error(
+                "",
+                &format!("an array of shape {:?}", self.shape),
+                "no dimension of size 0",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Where an element lies, in elements.
+    fn offset(&self, index: &[usize]) -> usize {
+        let axes = index.iter().zip(&self.shape);
+        let fold = |offset: usize, (&index, &size): (&usize, &usize)| offset * size + index;
+        if self.fortran_order {
+            axes.rev().fold(0, fold)
+        } else {
+            axes.fold(0, fold)
+        }
+    }
+
+    fn number(&self, offset: usize) -> Option<f64> {
+        self.element
+            .number(&self.bytes[offset * self.element.size..][..self.element.size])
+    }
+
+    /// The element as a value; a missing one is noted in `raw`.
+    fn value(&self, offset: usize, raw: &mut Raw, place: impl Fn() -> String) -> Result<f32> {
+        let Some(number) = self.number(offset) else {
+            return Err(self.error("", "text", "numbers"));
+        };
+        let value = number as f32;
+        if value.is_infinite() {
+            return Err(self.error(
+                &place(),
+                &number.to_string(),
+                "a finite number of at most 3.4e38 in size",
+            ));
+        }
+        if value.is_nan() && raw.first_missing.is_none() {
+            raw.first_missing = Some(format!("{}{}", self.place, place()));
+        }
+        Ok(value)
+    }
+
+    /// The element as a label: whole numbers without a decimal point, other numbers in full, text as it is.
+    fn label(&self, offset: usize, raw: &mut Raw, sequence: usize) -> Result<u32> {
+        let bytes = &self.bytes[offset * self.element.size..][..self.element.size];
+        let text = self.element.text(bytes).filter(|text| !text.is_empty());
+        let text =
+            text.ok_or_else(|| self.error(&format!(", sequence {}", sequence + 1), "no label", "a number or text"))?;
+        Ok(raw.labels.number(&text))
+    }
+}
+
+impl Element {
+    /// Reads NumPy's type code, quotes and all, e.g. `'<f4'`.
+    fn parse(descr: &str) -> Option<Element> {
+        let quote = descr.chars().next().filter(|quote| matches!(quote, '\'' | '"'))?;
+        let code = descr[1..].split(quote).next()?;
+        let (order, code) = code.split_at_checked(1)?;
+        let (kind, size) = code.split_at_checked(1)?;
+        let size: usize = size.parse().ok()?;
+        let (kind, size) = match (kind, size) {
+            ("b", 1) => (Kind::Bool, 1),
+            ("i", 1 | 2 | 4 | 8) => (Kind::Signed, size),
+            ("u", 1 | 2 | 4 | 8) => (Kind::Unsigned, size),
+            ("f", 2 | 4 | 8) => (Kind::Float, size),
+            ("S", 1..) => (Kind::Bytes, size),
+            ("U", 1..) => (Kind::Characters, size.checked_mul(4)?),
+            _ => return None,
+        };
+        let big_endian = match order {
+            "<" | "|" => false,
+            ">" => true,
+            "=" => cfg!(target_endian = "big"),
+            _ => return None,
+        };
+        Some(Element { kind, size, big_endian })
+    }
+
+    /// The bytes as a little-endian word, sign and floating point not yet interpreted.
+    fn word(self, bytes: &[u8]) -> u64 {
+        let push = |word: u64, &byte: &u8| word << 8 | u64::from(byte);
+        if self.big_endian {
+            bytes.iter().fold(0, push)
+        } else {
+            bytes.iter().rev().fold(0, push)
+        }
+    }
+
+    fn signed(self, bytes: &[u8]) -> i64 {
+        let unused = 64 - 8 * self.size;
+        (self.word(bytes) << unused) as i64 >> unused
+    }
+
+    fn number(self, bytes: &[u8]) -> Option<f64> {
+        match (self.kind, self.size) {
+            (Kind::Bool | Kind::Unsigned, _) => Some(self.word(bytes) as f64),
+            (Kind::Signed, _) => Some(self.signed(bytes) as f64),
+            (Kind::Float, 2) => Some(half(self.word(bytes) as u16)),
+            (Kind::Float, 4) => Some(f64::from(f32::from_bits(self.word(bytes) as u32))),
+            (Kind::Float, _) => Some(f64::from_bits(self.word(bytes))),
+            (Kind::Bytes | Kind::Characters, _) => None,
+        }
+    }
+
+    /// The element as text; `None` for NaN.
+    fn text(self, bytes: &[u8]) -> Option<String> {
+        match self.kind {
+            Kind::Bool | Kind::Unsigned => Some(self.word(bytes).to_string()),
+            Kind::Signed => Some(self.signed(bytes).to_string()),
+            // Adding zero turns -0 into 0.
+            Kind::Float => self
+                .number(bytes)
+                .filter(|number| !number.is_nan())
+                .map(|number| (number + 0.0).to_string()),
+            Kind::Bytes => Some(String::from_utf8_lossy(bytes).trim_end_matches('\0').trim().to_owned()),
+            Kind::Characters => {
+                let one = Element { size: 4, ..self };
+                let characters = bytes.chunks_exact(4).map(|bytes| one.word(bytes) as u32);
+                let text: String = characters
+                    .map(|code| char::from_u32(code).unwrap_or('\u{fffd}'))
+                    .collect();
+                Some(text.trim_end_matches('\0').trim().to_owned())
+            }
+        }
+    }
+}
+
+/// IEEE half precision: 1 sign bit, 5 of exponent, 10 of fraction.
+fn half(bits: u16) -> f64 {
+    let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
+    let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 1023));
+    sign * match exponent {
+        0 => fraction * 2f64.powi(-24),
+        31 if fraction == 0.0 => f64::INFINITY,
+        31 => f64::NAN,
+        _ => (1.0 + fraction / 1024.0) * 2f64.powi(exponent - 15),
+    }
+}
+
+/// Cuts a file into the text of its header and its values.
+fn split_header(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let rest = bytes.strip_prefix(b"\x93NUMPY")?;
+    let (&[major, _minor], rest) = rest.split_first_chunk()?;
+    let (length, rest) = if major == 1 {
+        let (&length, rest) = rest.split_first_chunk()?;
+        (usize::from(u16::from_le_bytes(length)), rest)
+    } else {
+        let (&length, rest) = rest.split_first_chunk()?;
+        (u32::from_le_bytes(length) as usize, rest)
+    };
+    rest.split_at_checked(length)
+}
+
+/// What follows `'key':` in the header.
+fn entry<'a>(header: &'a str, key: &str) -> Option<&'a str> {
+    ['\'', '"'].iter().find_map(|quote| {
+        let (_, rest) = header.split_once(&format!("{quote}{key}{quote}"))?;
+        Some(rest.trim_start().strip_prefix(':')?.trim_start())
+    })
+}
+
+fn parse_shape(text: &str) -> Option<Vec<usize>> {
+    let (inside, _) = text.strip_prefix('(')?.split_once(')')?;
+    inside
+        .split(',')
+        .map(str::trim)
+        .filter(|size| !size.is_empty())
+        .map(|size| size.parse().ok())
+        .collect()
+}
+
+#[cfg(test)]
+#[path = "npy_tests.rs"]
+pub(super) mod tests;

@@ -1,0 +1,148 @@
+//! The door: a known name, a file or a folder becomes a data set; a file or a stream becomes sequences to predict.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use super::raw::{Raw, assemble};
+use super::{Dataset, MissingPolicy, Sequences, csv, folder, known, npy, npz, ts};
+use crate::{Error, Result};
+
+/// How to open data.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OpenOptions {
+    /// Where known data sets that are not built in lie; without it, the environment variable `ERNN_DATA_DIR`.
+    pub data_dir: Option<PathBuf>,
+    /// What to do about missing values.
+    pub missing: MissingPolicy,
+    /// Features a step, needed for EdgeML's two-dimensional `.npy`.
+    pub features: Option<usize>,
+}
+
+impl OpenOptions {
+    /// The data folder, from the options or from the environment.
+    pub(super) fn data_folder(&self) -> Option<PathBuf> {
+        let from_environment = || {
+            std::env::var_os("ERNN_DATA_DIR")
+                .filter(|value| !value.is_empty())
+                .map(PathBuf::from)
+        };
+        self.data_dir.clone().or_else(from_environment)
+    }
+}
+
+/// Opens a data set by its known name or its path; a path that equals a known name is written `./name`.
+///
+/// A file without parts of its own becomes the training part.
+///
+/// # Errors
+/// If nothing is found, or what is found is not what its format says; the text names the place.
+pub fn open(name_or_path: &str, options: &OpenOptions) -> Result<Dataset> {
+    if let Some(dataset) = known::open(name_or_path, options) {
+        return dataset;
+    }
+    let path = Path::new(name_or_path);
+    if path.is_dir() {
+        return folder::open(name_or_path, path, options);
+    }
+    if !path.exists() {
+        let names: Vec<&str> = known::known().iter().map(|known| known.name).collect();
+        return Err(Error::Data {
+            dataset: name_or_path.to_owned(),
+            problem: format!(
+                "no file or folder of this name, and not one of the known data sets {}",
+                names.join(", ")
+            ),
+        });
+    }
+    let [train, validation, test] = Format::read(path, &read_file(path)?, options)?
+        .map(|part| part.map(|raw| raw.finish(options.missing)).transpose());
+    assemble(name_or_path, train?.unwrap_or_default(), [validation?, test?])
+}
+
+/// Opens one file, labelled or not, as sequences in file order.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_sequences(path: &Path, options: &OpenOptions) -> Result<Sequences> {
+    let bytes = read_file(path)?;
+    Format::read_part(path, &bytes, options)?
+        .finish(options.missing)?
+        .into_sequences()
+}
+
+/// Reads a CSV table from a stream, e.g. standard input, as sequences in the order of the table.
+///
+/// # Errors
+/// As [`open`]; the place is called `standard input`.
+pub fn read_sequences(mut reader: impl Read, options: &OpenOptions) -> Result<Sequences> {
+    let path = Path::new("standard input");
+    let mut bytes = Vec::new();
+    reader
+        .read_to_end(&mut bytes)
+        .map_err(|source| io_error(path, source))?;
+    csv::read(&bytes, path)?.finish(options.missing)?.into_sequences()
+}
+
+fn io_error(path: &Path, source: std::io::Error) -> Error {
+    Error::Io {
+        path: path.to_owned(),
+        action: "read",
+        source,
+    }
+}
+
+pub(super) fn read_file(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).map_err(|source| io_error(path, source))
+}
+
+/// A file format, told from the end of the file's name.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Format {
+    Ts,
+    Csv,
+    Npy,
+    Npz,
+}
+
+impl Format {
+    pub fn of(path: &Path) -> Option<Format> {
+        match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+            "ts" => Some(Format::Ts),
+            "csv" | "tsv" => Some(Format::Csv),
+            "npy" => Some(Format::Npy),
+            "npz" => Some(Format::Npz),
+            _ => None,
+        }
+    }
+
+    /// Training (or the only), validation and test part of a file.
+    fn read(path: &Path, bytes: &[u8], options: &OpenOptions) -> Result<[Option<Raw>; 3]> {
+        let format = Format::of(path).ok_or_else(|| Error::Data {
+            dataset: path.display().to_string(),
+            problem: "not a known kind of file: expected .ts, .csv, .tsv, .npy or .npz".to_owned(),
+        })?;
+        match format {
+            Format::Ts => ts::read(bytes, path).map(|raw| [Some(raw), None, None]),
+            Format::Csv => csv::read(bytes, path).map(|raw| [Some(raw), None, None]),
+            Format::Npy => npy::read(bytes, path, options).map(|raw| [Some(raw), None, None]),
+            Format::Npz => npz::read(bytes, path, options),
+        }
+    }
+
+    /// A file that has to be one part.
+    pub fn read_part(path: &Path, bytes: &[u8], options: &OpenOptions) -> Result<Raw> {
+        match Format::read(path, bytes, options)? {
+            [Some(raw), None, None] => Ok(raw),
+            _ => Err(super::raw::format_error(
+                path,
+                "",
+                "several parts in one file",
+                "the arrays X and y of one part",
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "open_tests.rs"]
+pub(super) mod tests;

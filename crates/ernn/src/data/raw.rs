@@ -1,0 +1,124 @@
+//! What every reader gives: sequences with NaN where a value is missing and labels as they stand in the file.
+//!
+//! [`Raw::finish`] deals with the missing values; [`assemble`] turns labels into classes and parts into a data set.
+
+use std::path::{Path, PathBuf};
+
+use super::labels::{self, Names};
+use super::{Dataset, MissingPolicy, Part, Sequences, missing};
+use crate::{Error, Result};
+
+/// The content of one file (or of the arrays that belong together).
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Raw {
+    /// The file.
+    pub path: PathBuf,
+    /// One a feature.
+    pub feature_names: Vec<String>,
+    /// What the file calls each sequence; empty if it does not.
+    pub names: Vec<String>,
+    /// The sequences; labels count in order of first appearance, missing values are NaN.
+    pub part: Part,
+    /// The label texts.
+    pub labels: Names,
+    /// Labels that the file's header declares; some may not occur.
+    pub declared: Vec<String>,
+    /// Where the first missing value stands, e.g. `, line 3, column "x"`.
+    pub first_missing: Option<String>,
+}
+
+impl Raw {
+    /// No sequences yet; features are named by their number from 1.
+    pub fn new(path: &Path, features: usize) -> Raw {
+        Raw {
+            path: path.to_owned(),
+            feature_names: (1..=features).map(|feature| format!("channel {feature}")).collect(),
+            part: Part::new(features),
+            ..Raw::default()
+        }
+    }
+
+    /// Refuses an empty file and fills, or refuses, missing values.
+    pub fn finish(mut self, policy: MissingPolicy) -> Result<Raw> {
+        if self.part.is_empty() {
+            return Err(format_error(&self.path, "", "no sequence", "at least one"));
+        }
+        missing::fill(&mut self, policy)?;
+        Ok(self)
+    }
+
+    /// The sequences on their own, labels in class order.
+    pub fn into_sequences(mut self) -> Result<Sequences> {
+        let classes = self.classes();
+        let source = self.path.display().to_string();
+        labels::map(&mut self.part, &self.labels.names, &classes, &source)?;
+        let names = if self.names.is_empty() {
+            (1..=self.part.len()).map(|number| number.to_string()).collect()
+        } else {
+            self.names
+        };
+        Ok(Sequences {
+            source,
+            feature_names: self.feature_names,
+            classes,
+            names,
+            part: self.part,
+        })
+    }
+
+    fn classes(&self) -> Vec<String> {
+        let mut classes = [self.declared.as_slice(), &self.labels.names].concat();
+        labels::sort(&mut classes);
+        classes
+    }
+}
+
+/// Puts the parts together: the training part says which classes there are, and the others may not go beyond it.
+pub(crate) fn assemble(name: &str, mut train: Raw, others: [Option<Raw>; 2]) -> Result<Dataset> {
+    let classes = train.classes();
+    let source = train.path.display().to_string();
+    labels::map(&mut train.part, &train.labels.names, &classes, &source)?;
+    let [validation, test] = others.map(|other| other.map(|raw| fit_to(&train, &classes, raw)).transpose());
+    Ok(Dataset {
+        name: name.to_owned(),
+        classes,
+        validation: validation?,
+        test: test?,
+        feature_names: train.feature_names,
+        train: train.part,
+    })
+}
+
+fn fit_to(train: &Raw, classes: &[String], mut raw: Raw) -> Result<Part> {
+    let source = raw.path.display().to_string();
+    if raw.part.features != train.part.features {
+        let expected = format!("{} as in {}", train.part.features, train.path.display());
+        return Err(format_error(
+            &raw.path,
+            "",
+            &format!("{} channels", raw.part.features),
+            &expected,
+        ));
+    }
+    if raw.part.labels.is_empty() != train.part.labels.is_empty() {
+        let (found, expected) = if raw.part.labels.is_empty() {
+            ("no labels", "labels")
+        } else {
+            ("labels", "none")
+        };
+        let expected = format!("{expected} as in {}", train.path.display());
+        return Err(format_error(&raw.path, "", found, &expected));
+    }
+    labels::map(&mut raw.part, &raw.labels.names, classes, &source)?;
+    Ok(raw.part)
+}
+
+/// The error for a file that is not what its format says.
+pub(crate) fn format_error(path: &Path, place: &str, found: &str, expected: &str) -> Error {
+    Error::Format {
+        path: path.to_owned(),
+        place: place.to_owned(),
+        found: found.to_owned(),
+        expected: expected.to_owned(),
+    }
+}
