@@ -71,7 +71,9 @@ impl Failure {
                 "the checkpoint of the last good epoch is kept in {}",
                 folder.display()
             )),
-            Failure::Library(Error::Io { source, action: "read", .. }) if source.kind() == io::ErrorKind::NotFound => {
+            Failure::Library(Error::Io {
+                source, action: "read", ..
+            }) if source.kind() == io::ErrorKind::NotFound => {
                 Some("a data set is a known name (`ernn data list`), a file or a folder".to_string())
             }
             _ => None,

@@ -33,12 +33,21 @@ pub fn evaluation(part: &str, found: &Evaluation) -> String {
         percent(found.balanced_accuracy),
         found.loss,
     );
-    let width = found.per_class.iter().map(|class| class.name.chars().count()).max().unwrap_or(0).max(5);
+    let width = found
+        .per_class
+        .iter()
+        .map(|class| class.name.chars().count())
+        .max()
+        .unwrap_or(0)
+        .max(5);
     text += &format!("\n  {:<width$}  sequences   recall  precision", "class");
     let share = |value: Option<f64>| value.map_or_else(|| "-".to_string(), percent);
     for class in &found.per_class {
         let (recall, precision) = (share(class.recall), share(class.precision));
-        text += &format!("\n  {:<width$}  {:>9}  {recall:>7}  {precision:>9}", class.name, class.support);
+        text += &format!(
+            "\n  {:<width$}  {:>9}  {recall:>7}  {precision:>9}",
+            class.name, class.support
+        );
     }
     text
 }
@@ -91,6 +100,9 @@ mod tests {
     fn numbers_for_people() {
         assert_eq!([0, 999, 1000, 1234567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
         assert_eq!([12, 2048, 3 << 20].map(bytes), ["12 bytes", "2.0 KB", "3.0 MB"]);
-        assert_eq!([1.25, 245.0, 7260.0].map(seconds), ["1.2 s", "4 min 05 s", "2 h 01 min"]);
+        assert_eq!(
+            [1.25, 245.0, 7260.0].map(seconds),
+            ["1.2 s", "4 min 05 s", "2 h 01 min"]
+        );
     }
 }

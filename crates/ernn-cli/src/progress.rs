@@ -59,7 +59,9 @@ impl Observer for Progress {
         self.folder = start.out.map(Path::to_path_buf);
         self.epochs = start.epochs;
         self.train_sequences = start.train_sequences;
-        let folder = start.out.map_or_else(String::new, |out| format!(", in {}", out.display()));
+        let folder = start
+            .out
+            .map_or_else(String::new, |out| format!(", in {}", out.display()));
         let resumed = match start.epochs_done {
             0 => String::new(),
             done => format!(", going on after epoch {done}"),
@@ -92,7 +94,12 @@ impl Observer for Progress {
         let speed = self.window.sequences as f64 / elapsed.as_secs_f64();
         self.window.since = Instant::now();
         self.window.sequences = 0;
-        bar.set_prefix(format!("{}epoch {}/{}", phase(progress.phase), progress.epoch, progress.epochs));
+        bar.set_prefix(format!(
+            "{}epoch {}/{}",
+            phase(progress.phase),
+            progress.epoch,
+            progress.epochs
+        ));
         bar.set_message(format!(
             "loss {:.4}{}, {} sequences/s",
             progress.loss,
@@ -119,7 +126,11 @@ impl Observer for Progress {
             self.validation,
             record.learning_rate,
             grouped(speed as usize),
-            if record.best && record.phase == Phase::Select { ", best so far" } else { "" },
+            if record.best && record.phase == Phase::Select {
+                ", best so far"
+            } else {
+                ""
+            },
         ));
     }
 

@@ -27,7 +27,11 @@ fn refuses(names: &[&str], parts: &[&str]) {
 fn missing_values_are_refused_or_filled() {
     with(&["missing_values.csv", "missing_values.ts"], |place, path| {
         let choice = "--missing interpolate, previous or zero";
-        place.fails(&format!("train {path} {QUICK}"), 1, &["missing values", "line ", choice]);
+        place.fails(
+            &format!("train {path} {QUICK}"),
+            1,
+            &["missing values", "line ", choice],
+        );
         for policy in ["interpolate", "previous", "zero"] {
             let report = place.json(&format!("train {path} {QUICK} --missing {policy} --validation 0"));
             assert!(report["loss"].is_number(), "never NaN: {report}");
@@ -47,7 +51,11 @@ fn labels_come_back_as_they_were() {
             let info = place.json(&format!("data info {path} {features}"));
             assert_eq!(info["classes"], serde_json::json!(classes), "{name}");
             place.ok(&format!("train {path} {QUICK} {features} --validation 0 --out run"));
-            assert_eq!(place.json("inspect run")["classes"], serde_json::json!(classes), "{name}");
+            assert_eq!(
+                place.json("inspect run")["classes"],
+                serde_json::json!(classes),
+                "{name}"
+            );
         });
     }
 }
@@ -93,11 +101,21 @@ fn sizes_are_what_they_are() {
     let facts = |path: &str, flags: &str| {
         let info = Place::new().json(&format!("data info {path} {flags}"));
         let train = info["parts"][0].clone();
-        [&info["features"], &train["sequences"], &train["shortest"], &train["longest"]].map(|value| value.as_u64().unwrap())
+        [
+            &info["features"],
+            &train["sequences"],
+            &train["shortest"],
+            &train["longest"],
+        ]
+        .map(|value| value.as_u64().unwrap())
     };
-    with(&["bom_crlf_semicolon.csv"], |_, path| assert_eq!(facts(path, "")[..2], [2, 8]));
+    with(&["bom_crlf_semicolon.csv"], |_, path| {
+        assert_eq!(facts(path, "")[..2], [2, 8])
+    });
     with(&["batch_axis.npz"], |_, path| assert_eq!(facts(path, ""), [5, 2, 3, 3]));
-    with(&["unequal_lengths.csv"], |_, path| assert_eq!(facts(path, "")[2..], [1, 400]));
+    with(&["unequal_lengths.csv"], |_, path| {
+        assert_eq!(facts(path, "")[2..], [1, 400])
+    });
     with(&["edgeml_fortran_order.npy", "edgeml_big_endian.npy"], |_, path| {
         let found = facts(path, "--features 3");
         assert_eq!([found[0], found[2], found[3]], [3, 5, 5]);
@@ -156,11 +174,17 @@ fn imbalance_shows() {
 fn unlabelled_sequences_can_be_classified_but_not_trained_on() {
     with(&["unlabelled.ts"], |place, path| {
         let info = place.json(&format!("data info {path}"));
-        assert_eq!((info["features"].as_u64(), info["parts"][0]["longest"].as_u64()), (Some(2), Some(3)));
+        assert_eq!(
+            (info["features"].as_u64(), info["parts"][0]["longest"].as_u64()),
+            (Some(2), Some(3))
+        );
         place.fails(&format!("train {path}"), 1, &["without labels"]);
         place.write("train.csv", support::easy_csv(20));
         place.ok(&format!("train train.csv {QUICK} --out run"));
         let sequences = info["parts"][0]["sequences"].as_u64().unwrap() as usize;
-        assert_eq!(place.ok(&format!("predict run {path}")).stdout.lines().count(), 1 + sequences);
+        assert_eq!(
+            place.ok(&format!("predict run {path}")).stdout.lines().count(),
+            1 + sequences
+        );
     });
 }

@@ -32,7 +32,10 @@ fn arguments_that_do_not_parse() {
         ("train train.csv --hidden many", "invalid value 'many'"),
         ("train train.csv --epochs -3", "unexpected argument"),
         ("train train.csv --seed x", "invalid value 'x'"),
-        ("train train.csv --missing drop", "expected one of `refuse`, `interpolate`, `previous`, `zero`"),
+        (
+            "train train.csv --missing drop",
+            "expected one of `refuse`, `interpolate`, `previous`, `zero`",
+        ),
         ("train train.csv --class-weights some", "expected `none` or `balanced`"),
         ("train train.csv --pooling max", "expected `last` or `mean`"),
         ("train train.csv --out a --resume b", "cannot be used with"),
@@ -61,28 +64,64 @@ fn settings_out_of_range() {
         ("--projection none", ["projection", "found none"]),
         ("--eta nan", ["eta", "nan"]),
         ("--gamma inf", ["gamma", "inf"]),
-        ("--cell lstm", ["cell: found lstm", "expected ernn, rnn, fastrnn or antisymmetric"]),
+        (
+            "--cell lstm",
+            ["cell: found lstm", "expected ernn, rnn, fastrnn or antisymmetric"],
+        ),
         ("--layers 0", ["layers: found 0", "expected 1 to 64"]),
         ("--dropout 1", ["dropout: found 1", "expected a number from 0"]),
         ("--epochs 0", ["epochs: found 0", "expected at least 1"]),
         ("--batch-size 0", ["batch_size: found 0", "expected at least 1"]),
-        ("--learning-rate 0", ["learning_rate: found 0", "expected a number above 0"]),
-        ("--learning-rate nan", ["learning_rate: found NaN", "expected a number above 0"]),
+        (
+            "--learning-rate 0",
+            ["learning_rate: found 0", "expected a number above 0"],
+        ),
+        (
+            "--learning-rate nan",
+            ["learning_rate: found NaN", "expected a number above 0"],
+        ),
         ("--clip-norm=-1", ["clip_norm: found -1", "or 0 for no limit"]),
-        ("--validation 1", ["validation: found 1", "expected a part of the training sequences"]),
-        ("--input-noise=-0.1", ["input_noise: found -0.1", "expected a standard deviation"]),
+        (
+            "--validation 1",
+            ["validation: found 1", "expected a part of the training sequences"],
+        ),
+        (
+            "--input-noise=-0.1",
+            ["input_noise: found -0.1", "expected a standard deviation"],
+        ),
         ("--weight-decay=-1", ["weight_decay: found -1", "expected 0 or more"]),
         ("--threads 0", ["--threads: found 0", "expected 1 to 1024"]),
-        ("--seed 18446744073709551615", ["seed: found 18446744073709551615", "expected 0 to 9223372036854775807"]),
-        ("--optimizer lion", ["--optimizer: found lion", "expected adam, adamw or sgd"]),
+        (
+            "--seed 18446744073709551615",
+            ["seed: found 18446744073709551615", "expected 0 to 9223372036854775807"],
+        ),
+        (
+            "--optimizer lion",
+            ["--optimizer: found lion", "expected adam, adamw or sgd"],
+        ),
         ("--momentum 0.9", ["--momentum", "--optimizer sgd alone"]),
-        ("--optimizer sgd --momentum 1", ["momentum: found 1", "expected a number from 0"]),
-        ("--schedule never", ["--schedule: found never", "expected step, cosine or constant"]),
-        ("--schedule cosine --halve-every 3", ["--halve-every", "does not go with --schedule cosine"]),
-        ("--cell rnn --iterations 3", ["iterations: found 3", "no such setting for the cell rnn"]),
+        (
+            "--optimizer sgd --momentum 1",
+            ["momentum: found 1", "expected a number from 0"],
+        ),
+        (
+            "--schedule never",
+            ["--schedule: found never", "expected step, cosine or constant"],
+        ),
+        (
+            "--schedule cosine --halve-every 3",
+            ["--halve-every", "does not go with --schedule cosine"],
+        ),
+        (
+            "--cell rnn --iterations 3",
+            ["iterations: found 3", "no such setting for the cell rnn"],
+        ),
     ] {
         place.fails(&format!("train train.csv {flags} --out run"), 2, &parts);
-        assert!(!place.path("run").exists(), "{flags}: no folder for a run that did not start");
+        assert!(
+            !place.path("run").exists(),
+            "{flags}: no folder for a run that did not start"
+        );
     }
     place.fails("train", 2, &["no DATA"]);
 }
@@ -100,11 +139,20 @@ fn settings_files() {
         ("a = = 1".to_string(), ["c.toml, line 1", "settings of a run in TOML"]),
         ("[training]\nepochs = 1".to_string(), ["c.toml", "no data.source"]),
         (change("epochs = 1", "epoch = 1"), ["unknown field `epoch`", "`epochs`"]),
-        (change("epochs = 1", "epochs = 'one'"), ["invalid type", "training.epochs"]),
+        (
+            change("epochs = 1", "epochs = 'one'"),
+            ["invalid type", "training.epochs"],
+        ),
         (change("[training]", "[train]"), ["unknown field `train`", "`training`"]),
         (change("hidden = 8", "hiden = 8"), ["unknown field `hiden`", "c.toml"]),
-        (change("kind = \"ernn\"", "kind = \"lstm\""), ["unknown variant `lstm`", "c.toml"]),
-        (change("kind = \"adam\"", "kind = \"lion\""), ["unknown variant `lion`", "`adam`"]),
+        (
+            change("kind = \"ernn\"", "kind = \"lstm\""),
+            ["unknown variant `lstm`", "c.toml"],
+        ),
+        (
+            change("kind = \"adam\"", "kind = \"lion\""),
+            ["unknown variant `lion`", "`adam`"],
+        ),
     ] {
         place.write("c.toml", text);
         place.fails("train --config c.toml --out new", 1, &parts);
@@ -113,7 +161,10 @@ fn settings_files() {
     place.fails("train --config c.toml --out new", 2, &["epochs: found 0"]);
     place.fails("train --config none.toml", 1, &["none.toml: cannot read"]);
     // What a file leaves out has the default of the data set.
-    place.write("c.toml", "[data]\nsource = 'train.csv'\n[training]\nepochs = 1\n[[model.layers]]\nkind = 'rnn'\nhidden = 4\n");
+    place.write(
+        "c.toml",
+        "[data]\nsource = 'train.csv'\n[training]\nepochs = 1\n[[model.layers]]\nkind = 'rnn'\nhidden = 4\n",
+    );
     let report = place.json("train --config c.toml --out new");
     assert_eq!(report["settings"]["model"]["layers"][0]["hidden"], 4);
     assert_eq!(report["cell"], "rnn");
@@ -123,9 +174,17 @@ fn settings_files() {
 fn a_run_never_overwrites_another() {
     let place = trained();
     let before = place.read("run/model.safetensors");
-    place.fails("train train.csv --out run", 2, &["--out: found run, which is not empty", "--resume"]);
+    place.fails(
+        "train train.csv --out run",
+        2,
+        &["--out: found run, which is not empty", "--resume"],
+    );
     assert!(before == place.read("run/model.safetensors"));
-    place.fails("train train.csv --out train.csv", 2, &["--out: found train.csv, which is a file"]);
+    place.fails(
+        "train train.csv --out train.csv",
+        2,
+        &["--out: found train.csv, which is a file"],
+    );
     fs::create_dir(place.path("empty")).unwrap();
     place.ok("train train.csv --epochs 1 --hidden 8 --rank 2 --out empty");
 }
@@ -136,25 +195,53 @@ fn runs_that_cannot_be_resumed() {
     place.fails("train --resume nowhere", 1, &["nowhere: found no config.toml"]);
     fs::create_dir(place.path("empty")).unwrap();
     place.fails("train --resume empty", 1, &["empty: found no config.toml"]);
-    place.fails("train --resume run --hidden 9", 2, &["--resume goes on with the settings of the run"]);
-    place.fails("train train.csv --resume run", 2, &["--resume goes on with the settings of the run"]);
-    place.fails("train --resume run --epochs 1", 2, &["epochs: found 1, expected at least the 2 of the run"]);
+    place.fails(
+        "train --resume run --hidden 9",
+        2,
+        &["--resume goes on with the settings of the run"],
+    );
+    place.fails(
+        "train train.csv --resume run",
+        2,
+        &["--resume goes on with the settings of the run"],
+    );
+    place.fails(
+        "train --resume run --epochs 1",
+        2,
+        &["epochs: found 1, expected at least the 2 of the run"],
+    );
 
     let checkpoint = place.read("run/checkpoint.safetensors");
     place.write("run/checkpoint.safetensors", &checkpoint[..checkpoint.len() - 5]);
-    place.fails("train --resume run", 1, &["run/checkpoint.safetensors: found", "whole and undamaged"]);
+    place.fails(
+        "train --resume run",
+        1,
+        &["run/checkpoint.safetensors: found", "whole and undamaged"],
+    );
     place.write("run/checkpoint.safetensors", place.read("run/model.safetensors"));
-    place.fails("train --resume run", 1, &["found an ernn-model file, expected an ernn-checkpoint file"]);
+    place.fails(
+        "train --resume run",
+        1,
+        &["found an ernn-model file, expected an ernn-checkpoint file"],
+    );
     place.write("run/checkpoint.safetensors", &checkpoint);
 
     place.write("train.csv", easy_csv(61));
-    place.fails("train --resume run --epochs 3", 1, &["found other sequences or labels than when the run started"]);
+    place.fails(
+        "train --resume run --epochs 3",
+        1,
+        &["found other sequences or labels than when the run started"],
+    );
     fs::remove_file(place.path("train.csv")).unwrap();
     place.fails("train --resume run --epochs 3", 1, &["train.csv"]);
 
     place.write("train.csv", easy_csv(60));
     place.ok("train train.csv --epochs 2 --schedule cosine --hidden 8 --rank 2 --out cosine");
-    place.fails("train --resume cosine --epochs 3", 2, &["a cosine schedule ends with the run"]);
+    place.fails(
+        "train --resume cosine --epochs 3",
+        2,
+        &["a cosine schedule ends with the run"],
+    );
 }
 
 #[test]
@@ -162,7 +249,11 @@ fn data_that_is_not_there_or_of_no_use() {
     let place = trained();
     for verb in ["train", "data info", "evaluate run"] {
         place.fails(&format!("{verb} nowhere.csv"), 1, &["nowhere.csv", "japanese-vowels"]);
-        place.fails(&format!("{verb} har-2"), 1, &["har-2", "--data-dir", "ERNN_DATA_DIR", "https://"]);
+        place.fails(
+            &format!("{verb} har-2"),
+            1,
+            &["har-2", "--data-dir", "ERNN_DATA_DIR", "https://"],
+        );
     }
     place.fails("predict run nowhere.csv", 1, &["nowhere.csv: cannot read"]);
     place.write("text.txt", "x");
@@ -174,7 +265,11 @@ fn data_that_is_not_there_or_of_no_use() {
     place.fails("evaluate run unlabelled.csv", 1, &["0 labels for 1 sequences"]);
     place.ok("predict run unlabelled.csv");
     place.write("wide.csv", "series,step,x,label\na,0,1,up\n");
-    place.fails("evaluate run wide.csv", 1, &["found 1 values a step, expected 2 (x, y)"]);
+    place.fails(
+        "evaluate run wide.csv",
+        1,
+        &["found 1 values a step, expected 2 (x, y)"],
+    );
     place.fails("predict run wide.csv", 1, &["found 1 values a step, expected 2 (x, y)"]);
     place.write("new.csv", "series,step,x,y,label\na,0,1,2,up\nb,0,1,2,left\n");
     place.fails("evaluate run new.csv", 1, &["left", "down, up"]);
@@ -195,7 +290,10 @@ fn models_that_cannot_be_used() {
     place.write("empty.safetensors", "");
     let newer = String::from_utf8_lossy(&model).contains("\"version\":\"1\"");
     assert!(newer);
-    let at = model.windows(13).position(|window| window == b"\"version\":\"1\"").unwrap();
+    let at = model
+        .windows(13)
+        .position(|window| window == b"\"version\":\"1\"")
+        .unwrap();
     let mut newer = model.clone();
     newer[at + 11] = b'7';
     place.write("newer.safetensors", &newer);
@@ -207,7 +305,10 @@ fn models_that_cannot_be_used() {
             ("text.safetensors", "expected an ernn-model file"),
             ("empty.safetensors", "found 0 bytes"),
             ("newer.safetensors", "found ernn-model version 7, expected version 1"),
-            ("run/checkpoint.safetensors", "found an ernn-checkpoint file, expected an ernn-model file"),
+            (
+                "run/checkpoint.safetensors",
+                "found an ernn-checkpoint file, expected an ernn-model file",
+            ),
         ] {
             place.fails(&verb.replace("FILE", file), 1, &[part, file]);
         }
@@ -220,7 +321,17 @@ fn models_that_cannot_be_used() {
 fn training_that_diverges_says_where() {
     let place = place();
     let flags = "--epochs 200 --hidden 8 --rank 2 --learning-rate 1e30 --clip-norm 0 --validation 0 --optimizer sgd";
-    let done = place.fails(&format!("train train.csv {flags} --out run --json"), 1, &["epoch ", ", batch ", "is not finite", "--learning-rate", "hint: the checkpoint"]);
+    let done = place.fails(
+        &format!("train train.csv {flags} --out run --json"),
+        1,
+        &[
+            "epoch ",
+            ", batch ",
+            "is not finite",
+            "--learning-rate",
+            "hint: the checkpoint",
+        ],
+    );
     assert_eq!(done.stdout, "");
     let report: serde_json::Value = serde_json::from_str(&place.text("run/result.json")).unwrap();
     assert_eq!(report["ending"], "diverged");

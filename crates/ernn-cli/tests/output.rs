@@ -62,7 +62,9 @@ fn the_report_says_what_was_done() {
     assert_eq!(report["machine"]["threads"], 1);
     assert_eq!(report["settings"]["training"]["batch_size"], 32);
     assert_eq!(report["validation_accuracy"], report["accuracy"]);
-    let bytes = std::fs::metadata(place.path("runs/train-ernn-1/model.safetensors")).unwrap().len();
+    let bytes = std::fs::metadata(place.path("runs/train-ernn-1/model.safetensors"))
+        .unwrap()
+        .len();
     assert_eq!(report["model_bytes"], bytes);
     assert_eq!(report["per_class"][1]["name"], "up");
     assert!(report["train_seconds"].as_f64().unwrap() > 0.0);
@@ -75,7 +77,15 @@ fn people_get_a_table_and_plain_lines() {
     let place = Place::new();
     place.write("train.csv", easy_csv(60));
     let done = place.ok("train train.csv --epochs 2 --hidden 8 --rank 2 --out run");
-    for part in ["accuracy", "balanced accuracy", "recall", "precision", "  up ", "best epoch", "run folder: run"] {
+    for part in [
+        "accuracy",
+        "balanced accuracy",
+        "recall",
+        "precision",
+        "  up ",
+        "best epoch",
+        "run folder: run",
+    ] {
         assert!(done.stdout.contains(part), "no `{part}` in: {}", done.stdout);
     }
     assert!(done.stderr.contains("\nepoch 2/2: loss "), "{}", done.stderr);
@@ -93,7 +103,14 @@ fn inspect_shows_all() {
     assert_eq!(found["provenance"]["dataset"], "train.csv");
     assert_eq!(found["normalization"]["mean"].as_array().unwrap().len(), 2);
     let text = place.ok("inspect run/model.safetensors").stdout;
-    for part in ["layer 0: ernn", "hidden 8", "classes: down, up", "readout.weight", "trained on: train.csv", "[training]"] {
+    for part in [
+        "layer 0: ernn",
+        "hidden 8",
+        "classes: down, up",
+        "readout.weight",
+        "trained on: train.csv",
+        "[training]",
+    ] {
         assert!(text.contains(part), "no `{part}` in: {text}");
     }
 }
@@ -112,7 +129,11 @@ fn data_list_and_info() {
     assert_eq!(info["features"], 12);
     assert_eq!(info["parts"][1]["sequences"], 370);
     let text = place.ok("data info japanese-vowels").stdout;
-    for part in ["train: 270 sequences of 7 to 26 steps", "test: 370 sequences of 7 to 29 steps", "12 values a step"] {
+    for part in [
+        "train: 270 sequences of 7 to 26 steps",
+        "test: 370 sequences of 7 to 29 steps",
+        "12 values a step",
+    ] {
         assert!(text.contains(part), "no `{part}` in: {text}");
     }
 }
@@ -120,7 +141,12 @@ fn data_list_and_info() {
 #[test]
 fn a_closed_stdout_is_no_panic() {
     let place = trained();
-    for arguments in ["predict run train.csv", "inspect run", "data list", "data info japanese-vowels --json"] {
+    for arguments in [
+        "predict run train.csv",
+        "inspect run",
+        "data list",
+        "data info japanese-vowels --json",
+    ] {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
         let mut command = place.command(arguments);
@@ -140,7 +166,12 @@ fn sequences_longer_than_the_training_ones_are_announced() {
     (0..30).for_each(|step| text += &format!("a,{step},{step},0.5\n"));
     place.write("long.csv", text);
     let done = place.ok("predict run long.csv");
-    assert!(done.stderr.contains("found sequences of up to 30 steps; the model was trained on up to 7"), "{}", done.stderr);
+    assert!(
+        done.stderr
+            .contains("found sequences of up to 30 steps; the model was trained on up to 7"),
+        "{}",
+        done.stderr
+    );
 }
 
 #[test]
@@ -148,10 +179,41 @@ fn the_flags_are_described() {
     let place = Place::new();
     let help = place.ok("train --help").stdout;
     for flag in [
-        "--cell", "--hidden", "--rank", "--iterations", "--activation", "--epochs", "--batch-size", "--learning-rate",
-        "--halve-every", "--clip-norm", "--validation", "--class-weights", "--seed", "--threads", "--missing", "--config",
-        "--out", "--resume", "--json", "--input-noise", "--weight-decay", "--dropout", "--start", "--sign", "--steps", "--gamma",
-        "--eta", "--projection", "--layers", "--pooling", "--optimizer", "--schedule", "--patience", "--data-dir", "--features",
+        "--cell",
+        "--hidden",
+        "--rank",
+        "--iterations",
+        "--activation",
+        "--epochs",
+        "--batch-size",
+        "--learning-rate",
+        "--halve-every",
+        "--clip-norm",
+        "--validation",
+        "--class-weights",
+        "--seed",
+        "--threads",
+        "--missing",
+        "--config",
+        "--out",
+        "--resume",
+        "--json",
+        "--input-noise",
+        "--weight-decay",
+        "--dropout",
+        "--start",
+        "--sign",
+        "--steps",
+        "--gamma",
+        "--eta",
+        "--projection",
+        "--layers",
+        "--pooling",
+        "--optimizer",
+        "--schedule",
+        "--patience",
+        "--data-dir",
+        "--features",
     ] {
         assert!(help.contains(flag), "no {flag}");
     }

@@ -46,7 +46,11 @@ fn a_killed_run_goes_on_to_the_same_bits() {
         let run = place.start_until(&format!("{SMALL} --epochs 40 --out {out}"), &format!("epoch {epoch}/"));
         run.kill();
         place.ok(&format!("train --resume {out}"));
-        assert!(model(&place, "whole") == model(&place, &out), "killed in epoch {}", epoch + 1);
+        assert!(
+            model(&place, "whole") == model(&place, &out),
+            "killed in epoch {}",
+            epoch + 1
+        );
         assert_eq!(without_times(&place, "whole"), without_times(&place, &out));
     }
 }
@@ -64,7 +68,10 @@ fn ctrl_c_saves_and_says_how_to_go_on() {
     let report: Value = serde_json::from_str(&done.stdout).unwrap();
     assert_eq!(report["cut_short"], true);
     assert_eq!(report["ending"], "interrupted");
-    assert_eq!(report["part"], "validation", "the test part is for runs that came to their end");
+    assert_eq!(
+        report["part"], "validation",
+        "the test part is for runs that came to their end"
+    );
     let saved: Value = serde_json::from_str(&place.text("stopped/result.json")).unwrap();
     assert_eq!(saved, report);
 
@@ -96,7 +103,14 @@ fn evaluate_repeats_the_numbers_of_the_run() {
     let test = place.json("evaluate run japanese-vowels");
     assert_eq!(test["part"], "test");
     assert_eq!(test["examples"], 370);
-    for number in ["accuracy", "balanced_accuracy", "loss", "examples", "per_class", "confusion"] {
+    for number in [
+        "accuracy",
+        "balanced_accuracy",
+        "loss",
+        "examples",
+        "per_class",
+        "confusion",
+    ] {
         assert_eq!(report[number], test[number], "{number}");
     }
     let validation = place.json("evaluate run/model.safetensors japanese-vowels --part validation");
@@ -120,7 +134,11 @@ fn predict_agrees_with_evaluate() {
     let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
     assert_eq!(rows.len(), 20);
     assert_eq!(rows[3][0], "s3");
-    let right = rows.iter().enumerate().filter(|(index, row)| row[1] == ["up", "down"][index % 2]).count();
+    let right = rows
+        .iter()
+        .enumerate()
+        .filter(|(index, row)| row[1] == ["up", "down"][index % 2])
+        .count();
     assert_eq!(evaluation["accuracy"], right as f64 / 20.0);
     let sum: f64 = rows[0][2..].iter().map(|text| text.parse::<f64>().unwrap()).sum();
     assert!((sum - 1.0).abs() < 1e-12);
@@ -142,9 +160,19 @@ fn a_sequence_is_classified_alike_alone_and_in_a_batch() {
     for series in [0, 1, 2, 3, 4, 31] {
         let header = "series,step,x,y,label\n".to_string();
         let own = format!("s{series},");
-        let alone: String = support::easy_csv(60).lines().filter(|line| line.starts_with(&own)).collect::<Vec<_>>().join("\n");
+        let alone: String = support::easy_csv(60)
+            .lines()
+            .filter(|line| line.starts_with(&own))
+            .collect::<Vec<_>>()
+            .join("\n");
         place.write("alone.csv", header + &alone + "\n");
-        let line = place.ok("predict run alone.csv").stdout.lines().nth(1).unwrap().to_string();
+        let line = place
+            .ok("predict run alone.csv")
+            .stdout
+            .lines()
+            .nth(1)
+            .unwrap()
+            .to_string();
         assert!(together.lines().any(|other| other == line), "{line}");
     }
 }
@@ -166,11 +194,18 @@ fn retraining_uses_everything_and_resumes() {
     let place = Place::new();
     let report = place.json(&format!("{SMALL} --epochs 12 --retrain --out whole"));
     let best = report["best_epoch"].as_u64().unwrap() as usize;
-    let epochs: Vec<Value> = place.text("whole/metrics.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let epochs: Vec<Value> = place
+        .text("whole/metrics.jsonl")
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     assert_eq!(epochs.len(), 12 + best);
     assert_eq!(epochs[12]["phase"], "retrain");
     place
-        .start_until(&format!("{SMALL} --epochs 12 --retrain --out killed"), "retraining, epoch 1/")
+        .start_until(
+            &format!("{SMALL} --epochs 12 --retrain --out killed"),
+            "retraining, epoch 1/",
+        )
         .kill();
     place.ok("train --resume killed");
     assert!(model(&place, "whole") == model(&place, "killed"));
@@ -179,11 +214,16 @@ fn retraining_uses_everything_and_resumes() {
 #[test]
 fn patience_ends_a_run_early() {
     let place = Place::new();
-    let report = place.json(&format!("{SMALL} --epochs 500 --learning-rate 1e-9 --patience 2 --out run"));
+    let report = place.json(&format!(
+        "{SMALL} --epochs 500 --learning-rate 1e-9 --patience 2 --out run"
+    ));
     assert_eq!(report["ending"], "early-stopped");
     assert_eq!(report["cut_short"], false);
     assert_eq!(report["part"], "test");
-    let (epochs, best) = (report["epochs"].as_u64().unwrap(), report["best_epoch"].as_u64().unwrap());
+    let (epochs, best) = (
+        report["epochs"].as_u64().unwrap(),
+        report["best_epoch"].as_u64().unwrap(),
+    );
     assert_eq!(epochs, best + 2);
 }
 

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 /// The rooms in the order of `lib.rs`. `error` stands outside the walk: everyone may fail.
 fn rooms(source: &Path) -> Vec<String> {
     let text = fs::read_to_string(source.join("lib.rs")).unwrap();
-    let names = text.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';'));
+    let names = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';'));
     names.filter(|name| *name != "error").map(String::from).collect()
 }
 
@@ -45,7 +47,9 @@ fn uses(text: &str) -> Vec<String> {
 }
 
 fn first_name(text: &str) -> String {
-    text.chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect()
+    text.chars()
+        .take_while(|letter| letter.is_alphanumeric() || *letter == '_')
+        .collect()
 }
 
 /// The first names of the entries of `a::{b, c}, d}...`, up to the brace that closes the list.
@@ -78,7 +82,11 @@ fn a_room_uses_only_rooms_before_it() {
                     continue; // An item of the crate's root, as `Error`.
                 };
                 checked += 1;
-                assert!(other <= place, "{}: room {room} uses {used}, which comes after it", file.display());
+                assert!(
+                    other <= place,
+                    "{}: room {room} uses {used}, which comes after it",
+                    file.display()
+                );
             }
         }
     }

@@ -53,10 +53,17 @@ fn list(json: bool, data_dir: Option<PathBuf>) -> Result<()> {
         data_dir,
         ..OpenOptions::default()
     };
-    let sets: Vec<_> = data::known().iter().map(|set| (set, data::found(set.name, &options))).collect();
+    let sets: Vec<_> = data::known()
+        .iter()
+        .map(|set| (set, data::found(set.name, &options)))
+        .collect();
     if json {
         let entry = |(set, found)| json!({"found": found, "set": set});
-        let sets: Vec<Value> = sets.iter().map(|(set, found)| entry((set, found))).map(flattened).collect();
+        let sets: Vec<Value> = sets
+            .iter()
+            .map(|(set, found)| entry((set, found)))
+            .map(flattened)
+            .collect();
         return Ok(output::print_json(&sets)?);
     }
     let mut text = String::new();
@@ -66,7 +73,10 @@ fn list(json: bool, data_dir: Option<PathBuf>) -> Result<()> {
             Some(path) => format!("found in {}", path.display()),
             None => "not found (name its folder with --data-dir or ERNN_DATA_DIR)".to_string(),
         };
-        text += &format!("{:<16}  {}\n{:16}  {place}; {}; {}\n", set.name, set.description, "", set.licence, set.source);
+        text += &format!(
+            "{:<16}  {}\n{:16}  {place}; {}; {}\n",
+            set.name, set.description, "", set.licence, set.source
+        );
     }
     Ok(output::print(text.trim_end())?)
 }
@@ -82,10 +92,16 @@ fn info(facts: &DatasetFacts, json: bool) -> Result<()> {
     if json {
         return Ok(output::print_json(facts)?);
     }
-    let mut text = format!("{}: {} values a step, {:.1} MB\n", facts.name, facts.features, facts.megabytes);
+    let mut text = format!(
+        "{}: {} values a step, {:.1} MB\n",
+        facts.name, facts.features, facts.megabytes
+    );
     text += &format!("features: {}\n", facts.feature_names.join(", "));
     if !facts.constant_features.is_empty() {
-        text += &format!("never change in the training part: {}\n", facts.constant_features.join(", "));
+        text += &format!(
+            "never change in the training part: {}\n",
+            facts.constant_features.join(", ")
+        );
     }
     if facts.classes.is_empty() {
         text += "no labels\n";

@@ -73,7 +73,8 @@ fn choose(
     saved: &SavedModel,
     dataset: &Dataset,
     trained_on_it: bool,
-    asked: Option<PartName>) -> Result<(&'static str, Part)> {
+    asked: Option<PartName>,
+) -> Result<(&'static str, Part)> {
     let absent = |part: &str| {
         Failure::Library(ernn::Error::Data {
             dataset: dataset.name.clone(),

@@ -69,7 +69,12 @@ fn write_csv(out: &mut impl Write, classes: &[String], names: &[String], predict
     Ok(())
 }
 
-fn write_json(out: &mut impl Write, classes: &[String], names: &[String], predictions: &[Prediction]) -> io::Result<()> {
+fn write_json(
+    out: &mut impl Write,
+    classes: &[String],
+    names: &[String],
+    predictions: &[Prediction],
+) -> io::Result<()> {
     for (name, prediction) in names.iter().zip(predictions) {
         let pairs = classes.iter().zip(&prediction.probabilities);
         let probabilities: Map<String, Value> = pairs.map(|(class, value)| (class.clone(), json!(value))).collect();

@@ -50,7 +50,10 @@ pub struct Arguments {
 /// Runs `ernn train`.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let options = Options {
-        out: arguments.out.clone().map_or_else(|| Out::Numbered(PathBuf::from("runs")), Out::At),
+        out: arguments
+            .out
+            .clone()
+            .map_or_else(|| Out::Numbered(PathBuf::from("runs")), Out::At),
         threads: threads(arguments.threads)?,
         stop: Arc::default(),
     };
@@ -73,7 +76,9 @@ fn threads(asked: Option<usize>) -> Result<usize> {
     match asked {
         None => Ok(train::available_threads()),
         Some(threads @ 1..=1024) => Ok(threads),
-        Some(threads) => Err(Failure::Usage(format!("--threads: found {threads}, expected 1 to 1024"))),
+        Some(threads) => Err(Failure::Usage(format!(
+            "--threads: found {threads}, expected 1 to 1024"
+        ))),
     }
 }
 
@@ -103,7 +108,11 @@ fn settings(arguments: &Arguments) -> Result<RunConfig> {
     let mut config = match (&arguments.config, source) {
         (Some(path), _) => RunConfig::load(path, source)?,
         (None, Some(source)) => RunConfig::defaults(source),
-        (None, None) => return Err(Failure::Usage("no DATA: name a data set, a file or a folder".to_string())),
+        (None, None) => {
+            return Err(Failure::Usage(
+                "no DATA: name a data set, a file or a folder".to_string(),
+            ));
+        }
     };
     let reading = &arguments.reading;
     if let Some(missing) = reading.missing {
@@ -134,9 +143,13 @@ fn resumed(arguments: &Arguments, path: &Path, options: &Options) -> Result<Outc
     if arguments.data.is_some()
         || arguments.model != ModelFlags::default()
         || arguments.training != TrainingFlags::default()
-        || (ReadingFlags { data_dir: None, ..arguments.reading.clone() }) != ReadingFlags::default()
+        || (ReadingFlags {
+            data_dir: None,
+            ..arguments.reading.clone()
+        }) != ReadingFlags::default()
     {
-        let text = "--resume goes on with the settings of the run; only --epochs, --threads, --data-dir and --json go with it";
+        let text =
+            "--resume goes on with the settings of the run; only --epochs, --threads, --data-dir and --json go with it";
         return Err(Failure::Usage(text.to_string()));
     }
     let folder = RunFolder::open(path)?;
@@ -169,7 +182,10 @@ fn summary(report: &Report) -> String {
     let validation = report
         .validation_accuracy
         .map_or_else(String::new, |accuracy| format!(" (validation {})", percent(accuracy)));
-    let folder = report.out.as_ref().map_or_else(String::new, |out| format!("\nrun folder: {}", out.display()));
+    let folder = report
+        .out
+        .as_ref()
+        .map_or_else(String::new, |out| format!("\nrun folder: {}", out.display()));
     format!(
         "{}: {}, {} parameters, {}\nbest epoch {} of {}{validation}, trained in {}, seed {}\n{evaluation}{folder}",
         report.dataset,

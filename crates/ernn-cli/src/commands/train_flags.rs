@@ -79,8 +79,13 @@ impl ModelFlags {
 
     fn layer_settings(&self) -> impl Iterator<Item = (&'static str, Value)> {
         let text = |text: &Option<String>| text.clone().map(Value::String);
-        let rank = |text: &String| text.parse().map_or_else(|_| Value::String(text.clone()), Value::Integer);
-        let hidden = self.hidden.map(|hidden| Value::Integer(i64::try_from(hidden).unwrap_or(i64::MAX)));
+        let rank = |text: &String| {
+            text.parse()
+                .map_or_else(|_| Value::String(text.clone()), Value::Integer)
+        };
+        let hidden = self
+            .hidden
+            .map(|hidden| Value::Integer(i64::try_from(hidden).unwrap_or(i64::MAX)));
         [
             ("hidden", hidden),
             ("rank", self.rank.as_ref().map(rank)),
@@ -177,9 +182,9 @@ impl TrainingFlags {
             (Some("constant"), None) => Ok(Some(Schedule::Constant)),
             (Some("cosine"), None) => Ok(Some(Schedule::Cosine { epochs, floor: 0.0 })),
             (None | Some("step"), _) => Ok(Some(Schedule::Step { every, factor: 0.5 })),
-            (Some(kind @ ("constant" | "cosine")), Some(_)) => {
-                Err(Failure::Usage(format!("--halve-every does not go with --schedule {kind}")))
-            }
+            (Some(kind @ ("constant" | "cosine")), Some(_)) => Err(Failure::Usage(format!(
+                "--halve-every does not go with --schedule {kind}"
+            ))),
             (Some(kind), _) => Err(Failure::Usage(format!(
                 "--schedule: found {kind}, expected step, cosine or constant"
             ))),
@@ -193,12 +198,16 @@ impl TrainingFlags {
             Some("adamw") => *optimizer = OptimizerConfig::AdamW(Default::default()),
             Some("sgd") => *optimizer = OptimizerConfig::Sgd(Default::default()),
             Some(kind) => {
-                return Err(Failure::Usage(format!("--optimizer: found {kind}, expected adam, adamw or sgd")));
+                return Err(Failure::Usage(format!(
+                    "--optimizer: found {kind}, expected adam, adamw or sgd"
+                )));
             }
         }
         if let Some(momentum) = self.momentum {
             let OptimizerConfig::Sgd(sgd) = optimizer else {
-                return Err(Failure::Usage("--momentum is a setting of --optimizer sgd alone".to_string()));
+                return Err(Failure::Usage(
+                    "--momentum is a setting of --optimizer sgd alone".to_string(),
+                ));
             };
             sgd.momentum = momentum;
         }

@@ -2,9 +2,9 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -78,9 +78,19 @@ impl Place {
     /// Runs a command that must fail with this code and a message that has all these parts.
     pub fn fails(&self, arguments: &str, code: i32, parts: &[&str]) -> Done {
         let done = self.run(arguments);
-        assert_eq!(done.code, Some(code), "ernn {arguments}\n{}{}", done.stdout, done.stderr);
+        assert_eq!(
+            done.code,
+            Some(code),
+            "ernn {arguments}\n{}{}",
+            done.stdout,
+            done.stderr
+        );
         for part in parts {
-            assert!(done.stderr.contains(part), "ernn {arguments}\nno `{part}` in: {}", done.stderr);
+            assert!(
+                done.stderr.contains(part),
+                "ernn {arguments}\nno `{part}` in: {}",
+                done.stderr
+            );
         }
         assert!(!done.stderr.contains("panicked"), "{}", done.stderr);
         done
@@ -88,49 +98,64 @@ impl Place {
 
     /// Starts a command and waits until a line of its stderr begins like this.
     pub fn start_until(&self, arguments: &str, beginning: &str) -> Running {
-        let mut child = self
-            .command(arguments)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut stderr = BufReader::new(child.stderr.take().unwrap());
-        let mut said = String::new();
-        loop {
-            let start = said.len();
-            assert!(stderr.read_line(&mut said).unwrap() > 0, "ended before `{beginning}`: {said}");
-            if said[start..].starts_with(beginning) {
-                return Running { child, stderr, said };
-            }
-        }
+        let mut command = self.command(arguments);
+        let mut running = Running::start(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
+        running.wait_for(beginning);
+        running
     }
 }
 
-/// A command under way.
+/// A command under way; killed when dropped.
 pub struct Running {
     child: Child,
-    stderr: BufReader<std::process::ChildStderr>,
+    stderr: BufReader<ChildStderr>,
     said: String,
 }
 
 impl Running {
-    /// `kill -9`.
-    pub fn kill(mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
+    fn start(command: &mut Command) -> Self {
+        let mut child = command.spawn().unwrap();
+        let stderr = BufReader::new(child.stderr.take().unwrap());
+        Running {
+            child,
+            stderr,
+            said: String::new(),
+        }
     }
+
+    fn wait_for(&mut self, beginning: &str) {
+        loop {
+            let start = self.said.len();
+            let read = self.stderr.read_line(&mut self.said).unwrap();
+            assert!(read > 0, "ended before `{beginning}`: {}", self.said);
+            if self.said[start..].starts_with(beginning) {
+                return;
+            }
+        }
+    }
+
+    /// `kill -9`.
+    pub fn kill(self) {}
 
     /// Ctrl-C.
     pub fn interrupt(mut self) -> Done {
         let process = self.child.id().to_string();
         assert!(Command::new("kill").args(["-INT", &process]).status().unwrap().success());
-        std::io::Read::read_to_string(&mut self.stderr, &mut self.said).unwrap();
-        let output = self.child.wait_with_output().unwrap();
+        self.stderr.read_to_string(&mut self.said).unwrap();
+        let mut stdout = String::new();
+        self.child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
         Done {
-            code: output.status.code(),
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: self.said,
+            code: self.child.wait().unwrap().code(),
+            stdout,
+            stderr: std::mem::take(&mut self.said),
         }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
@@ -145,7 +170,9 @@ pub fn finish(output: std::process::Output) -> Done {
 /// A file of the collection of small inputs that broke other tools; none where the collection does not lie beside the
 /// repository (it says so then).
 pub fn case(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/cases").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../../shared/cases")
+        .join(name);
     if !path.is_file() {
         println!("skipped: no shared/cases/{name} beside the repository");
         return None;

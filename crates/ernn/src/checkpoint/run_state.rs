@@ -258,6 +258,9 @@ mod tests {
         assert!(error.contains("a checksum that does not fit the content"), "{error}");
         fs::write(&path, &bytes[..last]).unwrap();
         let error = RunState::load(&path).unwrap_err().to_string();
-        assert!(error.contains(&format!("found {last} bytes: incomplete metadata")), "{error}");
+        assert!(
+            error.contains(&format!("found {last} bytes: incomplete metadata")),
+            "{error}"
+        );
     }
 }

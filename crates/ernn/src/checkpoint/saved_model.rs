@@ -144,7 +144,11 @@ fn check_sizes(path: &Path, content: &Content, file: &TensorFile) -> Result<()> 
         if found == expected {
             return Ok(());
         }
-        Err(damaged(path, &format!("{found} {what}"), &format!("{expected}, as the model's settings say")))
+        Err(damaged(
+            path,
+            &format!("{found} {what}"),
+            &format!("{expected}, as the model's settings say"),
+        ))
     };
     named("class names", content.classes.len(), config.classes)?;
     named("feature names", content.feature_names.len(), config.input_size)?;
@@ -154,7 +158,11 @@ fn check_sizes(path: &Path, content: &Content, file: &TensorFile) -> Result<()> 
     match largest_size(&settings) {
         // Every size of a model multiplies some tensor.
         size if size <= file.elements().max(LEAST_BOUND) as u64 => Ok(()),
-        size => Err(damaged(path, &format!("a size of {size} in the settings"), "sizes that fit the tensors")),
+        size => Err(damaged(
+            path,
+            &format!("a size of {size} in the settings"),
+            "sizes that fit the tensors",
+        )),
     }
 }
 

@@ -58,7 +58,10 @@ pub(super) fn encode(format: Format, content: &impl Serialize, tensors: &[Tensor
     });
     entries.insert("__metadata__".to_string(), metadata);
     let mut header = Value::Object(entries).to_string();
-    header.extend(std::iter::repeat_n(' ', header.len().next_multiple_of(8) - header.len()));
+    header.extend(std::iter::repeat_n(
+        ' ',
+        header.len().next_multiple_of(8) - header.len(),
+    ));
 
     let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
     bytes.extend(header.into_bytes());
@@ -117,7 +120,13 @@ impl<'a> TensorFile<'a> {
 
     /// The values of one tensor, of exactly this shape, all finite.
     pub fn values(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>> {
-        let place = |found: String| damaged(self.path, &found, &format!("tensor `{name}` of shape {shape:?}, float32"));
+        let place = |found: String| {
+            damaged(
+                self.path,
+                &found,
+                &format!("tensor `{name}` of shape {shape:?}, float32"),
+            )
+        };
         let tensor = self
             .tensors
             .tensor(name)
@@ -222,10 +231,7 @@ mod tests {
         let bytes = example();
         let file = TensorFile::decode(Path::new("x"), &bytes, FORMAT).unwrap();
         assert_eq!(file.names(), ["a", "b"]);
-        assert_eq!(
-            file.values("b", &[2, 2]).unwrap(),
-            [1.0, -2.5, 3.0, f32::MIN_POSITIVE]
-        );
+        assert_eq!(file.values("b", &[2, 2]).unwrap(), [1.0, -2.5, 3.0, f32::MIN_POSITIVE]);
         assert_eq!(file.content::<Value>().unwrap()["answer"], 42);
         assert_eq!(file.elements(), 5);
         assert_eq!(bytes, example());
@@ -242,7 +248,10 @@ mod tests {
             ..FORMAT
         };
         let error = TensorFile::decode(Path::new("x"), &bytes, other).unwrap_err();
-        assert_eq!(error.to_string(), "x: found an ernn-test file, expected an ernn-other file");
+        assert_eq!(
+            error.to_string(),
+            "x: found an ernn-test file, expected an ernn-other file"
+        );
         let file = TensorFile::decode(Path::new("x"), &bytes, FORMAT).unwrap();
         let error = file.values("b", &[4]).unwrap_err();
         assert!(error.to_string().contains("found shape [2, 2] of F32"), "{error}");
@@ -263,7 +272,9 @@ mod tests {
                 continue;
             };
             // Names and shapes stand outside the checksum; the reader asks for them by name and shape.
-            let same = file.values("b", &[2, 2]).is_ok_and(|values| values == whole.values("b", &[2, 2]).unwrap())
+            let same = file
+                .values("b", &[2, 2])
+                .is_ok_and(|values| values == whole.values("b", &[2, 2]).unwrap())
                 && file.values("a", &[1]).is_ok_and(|values| values == [7.0]);
             let refused = file.values("b", &[2, 2]).is_err() || file.values("a", &[1]).is_err();
             assert!(same || refused, "bit {bit}");

@@ -40,7 +40,11 @@ pub fn evaluate(saved: &SavedModel, part: &Part) -> Result<Evaluation> {
 /// Measures a model on labelled sequences that are normalised already.
 pub fn evaluate_normalized(model: &Model<f32>, classes: &[String], part: &Part) -> Result<Evaluation> {
     if part.labels.len() != part.len() {
-        let problem = format!("found {} labels for {} sequences, expected one each", part.labels.len(), part.len());
+        let problem = format!(
+            "found {} labels for {} sequences, expected one each",
+            part.labels.len(),
+            part.len()
+        );
         return Err(unusable(problem));
     }
     if let Some(label) = part.labels.iter().find(|&&label| label as usize >= classes.len()) {
@@ -48,7 +52,9 @@ pub fn evaluate_normalized(model: &Model<f32>, classes: &[String], part: &Part) 
         return Err(unusable(problem));
     }
     let logits = logits(model, part)?;
-    let scores = rows(&logits, classes.len()).zip(&part.labels).map(|(row, &label)| (prediction(row).class, loss(row, label)));
+    let scores = rows(&logits, classes.len())
+        .zip(&part.labels)
+        .map(|(row, &label)| (prediction(row).class, loss(row, label)));
     Ok(Evaluation::new(classes, &part.labels, scores))
 }
 

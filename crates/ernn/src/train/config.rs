@@ -118,8 +118,13 @@ impl RunConfig {
             expected: "the settings of a run in TOML, as in the config.toml of a run folder".to_string(),
         };
         let mut written: toml::Table = text.parse().map_err(|error: toml::de::Error| {
-            let line = error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
-            wrong(line.map_or_else(String::new, |line| format!(", line {line}")), error.message())
+            let line = error
+                .span()
+                .map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+            wrong(
+                line.map_or_else(String::new, |line| format!(", line {line}")),
+                error.message(),
+            )
         })?;
         let named = || Some(written.get("data")?.get("source")?.as_str()?.to_string());
         let Some(source) = source.map(String::from).or_else(named) else {
@@ -128,7 +133,9 @@ impl RunConfig {
         let mut config = toml::Table::try_from(Self::defaults(&source)).expect("default settings are plain");
         layers::complete(&mut written, &source);
         overlay(&mut config, written);
-        let mut config: RunConfig = config.try_into().map_err(|error| wrong(String::new(), &error.to_string()))?;
+        let mut config: RunConfig = config
+            .try_into()
+            .map_err(|error| wrong(String::new(), &error.to_string()))?;
         config.data.source = source;
         Ok(config)
     }
@@ -172,9 +179,24 @@ impl RunConfig {
     pub fn extend_to(&mut self, epochs: usize) -> Result<()> {
         let cosine = matches!(self.training.schedule, Schedule::Cosine { .. });
         let old = self.training.epochs;
-        demand(epochs >= old, "epochs", epochs, &format!("at least the {old} of the run"))?;
-        demand(!cosine || epochs == old, "epochs", epochs, &format!("{old}: a cosine schedule ends with the run"))?;
-        demand(!self.training.retrain || epochs == old, "epochs", epochs, &format!("{old}: a run with retrain ends with it"))?;
+        demand(
+            epochs >= old,
+            "epochs",
+            epochs,
+            &format!("at least the {old} of the run"),
+        )?;
+        demand(
+            !cosine || epochs == old,
+            "epochs",
+            epochs,
+            &format!("{old}: a cosine schedule ends with the run"),
+        )?;
+        demand(
+            !self.training.retrain || epochs == old,
+            "epochs",
+            epochs,
+            &format!("{old}: a run with retrain ends with it"),
+        )?;
         self.training.epochs = epochs;
         Ok(())
     }
@@ -183,7 +205,12 @@ impl RunConfig {
     pub fn check(&self) -> Result<()> {
         self.training.check()?;
         let dropout = self.model.dropout;
-        demand((0.0..1.0).contains(&dropout), "dropout", dropout, "a number from 0 up to, but not including, 1")?;
+        demand(
+            (0.0..1.0).contains(&dropout),
+            "dropout",
+            dropout,
+            "a number from 0 up to, but not including, 1",
+        )?;
         demand(!self.model.layers.is_empty(), "layers", 0, "at least one layer")
     }
 }
@@ -194,13 +221,38 @@ impl TrainingSettings {
         let positive = |value: f64| value.is_finite() && value > 0.0;
         let fraction = |value: f64| (0.0..1.0).contains(&value);
         // TOML's integers have 63 bits.
-        demand(i64::try_from(self.seed).is_ok(), "seed", self.seed, "0 to 9223372036854775807")?;
+        demand(
+            i64::try_from(self.seed).is_ok(),
+            "seed",
+            self.seed,
+            "0 to 9223372036854775807",
+        )?;
         demand(self.epochs > 0, "epochs", self.epochs, "at least 1")?;
         demand(self.batch_size > 0, "batch_size", self.batch_size, "at least 1")?;
-        demand(positive(self.learning_rate), "learning_rate", self.learning_rate, "a number above 0")?;
-        demand(finite(self.clip_norm, 0.0), "clip_norm", self.clip_norm, "a number above 0, or 0 for no limit")?;
-        demand(fraction(self.validation), "validation", self.validation, "a part of the training sequences: 0 up to, but not including, 1")?;
-        demand(finite(self.input_noise, 0.0), "input_noise", self.input_noise, "a standard deviation, 0 or more")?;
+        demand(
+            positive(self.learning_rate),
+            "learning_rate",
+            self.learning_rate,
+            "a number above 0",
+        )?;
+        demand(
+            finite(self.clip_norm, 0.0),
+            "clip_norm",
+            self.clip_norm,
+            "a number above 0, or 0 for no limit",
+        )?;
+        demand(
+            fraction(self.validation),
+            "validation",
+            self.validation,
+            "a part of the training sequences: 0 up to, but not including, 1",
+        )?;
+        demand(
+            finite(self.input_noise, 0.0),
+            "input_noise",
+            self.input_noise,
+            "a standard deviation, 0 or more",
+        )?;
         let decay = match &self.optimizer {
             OptimizerConfig::Adam(adam) => adam.weight_decay,
             OptimizerConfig::AdamW(adam) => adam.weight_decay,
@@ -211,7 +263,11 @@ impl TrainingSettings {
 
     /// The largest gradient norm; infinite where the settings name no limit.
     pub(super) fn largest_norm(&self) -> f64 {
-        if self.clip_norm > 0.0 { self.clip_norm } else { f64::INFINITY }
+        if self.clip_norm > 0.0 {
+            self.clip_norm
+        } else {
+            f64::INFINITY
+        }
     }
 }
 

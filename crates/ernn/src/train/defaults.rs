@@ -106,8 +106,14 @@ pub(super) fn layer(source: &str, kind: &str) -> Result<CellConfig> {
     let hidden = choice.hidden;
     match kind {
         "ernn" => Ok(for_source(source).model.layers.swap_remove(0)),
-        "rnn" => Ok(CellConfig::Rnn(RnnConfig { hidden, ..RnnConfig::default() })),
-        "fastrnn" => Ok(CellConfig::FastRnn(FastRnnConfig { hidden, ..FastRnnConfig::default() })),
+        "rnn" => Ok(CellConfig::Rnn(RnnConfig {
+            hidden,
+            ..RnnConfig::default()
+        })),
+        "fastrnn" => Ok(CellConfig::FastRnn(FastRnnConfig {
+            hidden,
+            ..FastRnnConfig::default()
+        })),
         "antisymmetric" => Ok(CellConfig::Antisymmetric(AntisymmetricConfig {
             hidden,
             ..AntisymmetricConfig::default()

@@ -97,7 +97,9 @@ impl<'a> Pass<'a> {
         self.state.parameters.extend_from_slice(self.model.parameters());
         self.state.optimizer_steps = self.optimizer.steps();
         let memory = self.optimizer.state();
-        self.state.optimizer = memory.map(|(name, values)| (name.to_string(), values.to_vec())).collect();
+        self.state.optimizer = memory
+            .map(|(name, values)| (name.to_string(), values.to_vec()))
+            .collect();
         &self.state
     }
 
@@ -221,7 +223,9 @@ impl<'a> Pass<'a> {
     }
 
     fn learning_rate(&self, epoch: usize) -> f64 {
-        self.settings.schedule.learning_rate(self.settings.learning_rate, epoch - 1)
+        self.settings
+            .schedule
+            .learning_rate(self.settings.learning_rate, epoch - 1)
     }
 
     fn measure(&self) -> Result<Option<Evaluation>> {
@@ -289,6 +293,12 @@ fn restore(model: &mut Model<f32>, optimizer: &mut Optimizer<f32>, state: &RunSt
         });
     }
     model.parameters_mut().copy_from_slice(&state.parameters);
-    let memory = |name: &str| state.optimizer.iter().find(|(saved, _)| saved == name).map(|(_, values)| &values[..]);
+    let memory = |name: &str| {
+        state
+            .optimizer
+            .iter()
+            .find(|(saved, _)| saved == name)
+            .map(|(_, values)| &values[..])
+    };
     optimizer.restore(state.optimizer_steps, memory)
 }

@@ -1,6 +1,5 @@
 //! Layers seen from outside: their kinds, and changing one setting of all of them by its name in the settings file.
 
-
 use toml::Value;
 
 use super::RunConfig;
@@ -14,7 +13,11 @@ impl RunConfig {
     pub fn cell(&self) -> String {
         let mut kinds = self.model.layers.iter().map(kind_of);
         let first = kinds.next().unwrap_or_default();
-        if kinds.all(|kind| kind == first) { first } else { "mixed".to_string() }
+        if kinds.all(|kind| kind == first) {
+            first
+        } else {
+            "mixed".to_string()
+        }
     }
 
     /// Makes every layer one of another kind, as large as it was, with the default settings of the kind. Layers of that kind
@@ -40,7 +43,10 @@ impl RunConfig {
 
     /// Changes one setting of all layers.
     pub fn set_in_layers(&mut self, name: &str, value: &Value) -> Result<()> {
-        self.model.layers.iter_mut().try_for_each(|layer| set(layer, name, value))
+        self.model
+            .layers
+            .iter_mut()
+            .try_for_each(|layer| set(layer, name, value))
     }
 }
 
@@ -52,7 +58,8 @@ fn table_of(layer: &CellConfig) -> toml::Table {
 
 fn kind_of(layer: &CellConfig) -> String {
     let kind = table_of(layer).remove("kind");
-    kind.and_then(|kind| kind.as_str().map(String::from)).unwrap_or_default()
+    kind.and_then(|kind| kind.as_str().map(String::from))
+        .unwrap_or_default()
 }
 
 fn set(layer: &mut CellConfig, name: &str, value: &Value) -> Result<()> {
@@ -64,18 +71,26 @@ fn set(layer: &mut CellConfig, name: &str, value: &Value) -> Result<()> {
     let mut table = table_of(layer);
     if !table.contains_key(name) {
         let known: Vec<&str> = table.keys().map(String::as_str).filter(|key| *key != "kind").collect();
-        let expected = format!("no such setting for the cell {} (it has {})", kind_of(layer), known.join(", "));
+        let expected = format!(
+            "no such setting for the cell {} (it has {})",
+            kind_of(layer),
+            known.join(", ")
+        );
         return Err(refused(expected));
     }
     table.insert(name.to_string(), value.clone());
-    *layer = table.try_into().map_err(|error: toml::de::Error| refused(error.message().to_string()))?;
+    *layer = table
+        .try_into()
+        .map_err(|error: toml::de::Error| refused(error.message().to_string()))?;
     Ok(())
 }
 
 /// Gives each written layer the default values of its kind where the file leaves them out.
 pub(super) fn complete(written: &mut toml::Table, source: &str) {
     let model = written.get_mut("model").and_then(Value::as_table_mut);
-    let layers = model.and_then(|model| model.get_mut("layers")).and_then(Value::as_array_mut);
+    let layers = model
+        .and_then(|model| model.get_mut("layers"))
+        .and_then(Value::as_array_mut);
     for layer in layers.into_iter().flatten().filter_map(Value::as_table_mut) {
         let kind = layer.get("kind").and_then(Value::as_str);
         let Some(Ok(default)) = kind.map(|kind| defaults::layer(source, kind)) else {

@@ -5,6 +5,7 @@
 //!       -> [retrain on everything] -> evaluate on the test part, read here for the first and only time
 //! ```
 
+mod close;
 mod config;
 mod curves;
 mod defaults;

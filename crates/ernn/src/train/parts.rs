@@ -66,8 +66,10 @@ fn everything(dataset: &Dataset) -> Part {
     };
     let end = all.steps();
     let values = all.values.len();
-    all.filled.extend(validation.filled.iter().map(|position| values + position));
-    all.offsets.extend(validation.offsets.iter().skip(1).map(|offset| end + offset));
+    all.filled
+        .extend(validation.filled.iter().map(|position| values + position));
+    all.offsets
+        .extend(validation.offsets.iter().skip(1).map(|offset| end + offset));
     all.values.extend(&validation.values);
     all.labels.extend(&validation.labels);
     all.groups.clear();
@@ -78,9 +80,14 @@ fn everything(dataset: &Dataset) -> Part {
 /// and class names. The test part does not belong to it.
 pub fn fingerprint(dataset: &Dataset) -> String {
     let mut sum = Checksum::default();
-    for part in [Some(&dataset.train), dataset.validation.as_ref()].into_iter().flatten() {
+    for part in [Some(&dataset.train), dataset.validation.as_ref()]
+        .into_iter()
+        .flatten()
+    {
         sum.add(&(part.features as u64).to_le_bytes());
-        part.offsets.iter().for_each(|&offset| sum.add(&(offset as u64).to_le_bytes()));
+        part.offsets
+            .iter()
+            .for_each(|&offset| sum.add(&(offset as u64).to_le_bytes()));
         part.values.iter().for_each(|value| sum.add(&value.to_le_bytes()));
         for &number in part.labels.iter().chain(&part.groups) {
             sum.add(&number.to_le_bytes());
@@ -108,7 +115,9 @@ fn check_labels(dataset: &Dataset) -> Result<()> {
     }
     if dataset.classes.len() < 2 {
         let found = dataset.classes.join(", ");
-        return refuse(format!("found the only class {found}, expected at least two classes to tell apart"));
+        return refuse(format!(
+            "found the only class {found}, expected at least two classes to tell apart"
+        ));
     }
     Ok(())
 }
@@ -116,5 +125,8 @@ fn check_labels(dataset: &Dataset) -> Result<()> {
 fn balanced(part: &Part, classes: usize) -> Vec<f32> {
     let mut counts = vec![0; classes];
     part.labels.iter().for_each(|&label| counts[label as usize] += 1);
-    head::balanced_class_weights(&counts).into_iter().map(|weight| weight as f32).collect()
+    head::balanced_class_weights(&counts)
+        .into_iter()
+        .map(|weight| weight as f32)
+        .collect()
 }

@@ -6,7 +6,6 @@ use serde::Serialize;
 
 use super::RunConfig;
 use crate::Isa;
-use crate::checkpoint::EpochRecord;
 use crate::evaluate::Evaluation;
 
 /// How a run ended.
@@ -92,10 +91,4 @@ pub struct Report {
     pub settings: RunConfig,
     /// The machine.
     pub machine: Machine,
-}
-
-impl Report {
-    pub(super) fn seconds(history: &[EpochRecord], under_way: f64) -> f64 {
-        history.iter().map(|record| record.seconds).sum::<f64>() + under_way
-    }
 }

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use super::close::Close;
 use super::epochs::{LoopEnd, Pass};
 use super::parts::{self, Parts};
-use super::{Ending, Machine, Observer, Report, RunConfig, RunFolder, Start, available_threads};
-use crate::checkpoint::{Phase, Provenance, RunState, SavedModel};
+use super::{Ending, Observer, Report, RunConfig, RunFolder, Start, available_threads};
+use crate::checkpoint::{Phase, RunState, SavedModel};
 use crate::data::Dataset;
-use crate::evaluate::{self, Evaluation};
-use crate::model::{Model, ModelConfig};
+use crate::model::ModelConfig;
 use crate::{Error, Result};
 
 /// Where a run leaves its files.
@@ -94,12 +94,12 @@ fn in_pool<T: Send>(threads: usize, work: impl FnOnce() -> Result<T> + Send) -> 
 }
 
 /// A run's fixed side.
-struct Run<'a> {
-    dataset: &'a Dataset,
-    config: RunConfig,
-    options: &'a Options,
-    model: ModelConfig,
-    fingerprint: String,
+pub(super) struct Run<'a> {
+    pub dataset: &'a Dataset,
+    pub config: RunConfig,
+    pub options: &'a Options,
+    pub model: ModelConfig,
+    pub fingerprint: String,
 }
 
 impl<'a> Run<'a> {
@@ -151,7 +151,15 @@ impl<'a> Run<'a> {
             Ok(LoopEnd::Interrupted) => Ending::Interrupted,
             Err(_) => Ending::Diverged,
         };
-        let outcome = self.close(&parts, state, model, ending, end.as_ref().err(), folder.as_ref())?;
+        let close = Close {
+            run: self,
+            parts: &parts,
+            state: &state,
+            ending,
+            error: end.as_ref().err(),
+            folder: folder.as_ref(),
+        };
+        let outcome = close.write(model)?;
         end.map(|_| outcome)
     }
 
@@ -178,7 +186,14 @@ impl<'a> Run<'a> {
     }
 
     fn pass<'p>(&'p self, parts: &'p Parts, state: RunState, epochs: usize) -> Result<Pass<'p>> {
-        Pass::start(&self.config, self.model.clone(), &self.dataset.classes, parts, state, epochs)
+        Pass::start(
+            &self.config,
+            self.model.clone(),
+            &self.dataset.classes,
+            parts,
+            state,
+            epochs,
+        )
     }
 
     fn new_folder(&self) -> Result<Option<RunFolder>> {
@@ -211,90 +226,6 @@ impl<'a> Run<'a> {
             threads: self.options.threads,
             out: folder.map(RunFolder::path),
         });
-    }
-
-    /// Takes the best parameters, measures, writes model and report.
-    fn close(
-        &self,
-        parts: &Parts,
-        state: RunState,
-        mut model: Model<f32>,
-        ending: Ending,
-        error: Option<&Error>,
-        folder: Option<&RunFolder>,
-    ) -> Result<Outcome> {
-        let best = state.best.as_ref();
-        if let (Phase::Select, Some(best)) = (state.phase, best) {
-            model.parameters_mut().copy_from_slice(&best.parameters);
-        }
-        let model = SavedModel {
-            provenance: Provenance {
-                dataset: self.dataset.name.clone(),
-                fingerprint: self.fingerprint.clone(),
-                settings: self.config.to_portable_toml(),
-                seed: self.config.training.seed,
-                version: env!("CARGO_PKG_VERSION").to_string(),
-                best_epoch: best.map_or(0, |best| best.epoch),
-                validation_accuracy: best.and_then(|best| best.accuracy),
-            },
-            model,
-            normalization: parts.normalization.clone(),
-            classes: self.dataset.classes.clone(),
-            feature_names: self.dataset.feature_names.clone(),
-        };
-        let (part, evaluation) = self.measure(&model, parts, ending)?;
-        let report = self.report(&model, &state, ending, error, folder, part, evaluation);
-        if let Some(folder) = folder {
-            folder.write_model(&model)?;
-            folder.write_report(&report, &state.history)?;
-        }
-        Ok(Outcome { model, report })
-    }
-
-    /// The test part is read here, once, and only by a run that came to its end.
-    fn measure(&self, model: &SavedModel, parts: &Parts, ending: Ending) -> Result<(&'static str, Evaluation)> {
-        let ended = matches!(ending, Ending::Finished | Ending::EarlyStopped);
-        if let (true, Some(test)) = (ended, &self.dataset.test) {
-            return Ok(("test", evaluate::evaluate(model, test)?));
-        }
-        let (name, part) = match &parts.validation {
-            Some(validation) => ("validation", validation),
-            None => ("train", &parts.fit),
-        };
-        Ok((name, evaluate::evaluate_normalized(&model.model, &model.classes, part)?))
-    }
-
-    #[allow(clippy::too_many_arguments)]
-    fn report(
-        &self,
-        model: &SavedModel,
-        state: &RunState,
-        ending: Ending,
-        error: Option<&Error>,
-        folder: Option<&RunFolder>,
-        part: &'static str,
-        evaluation: Evaluation,
-    ) -> Report {
-        Report {
-            dataset: self.dataset.name.clone(),
-            part,
-            evaluation,
-            validation_accuracy: model.provenance.validation_accuracy,
-            cell: self.config.cell(),
-            parameters: model.model.parameters().len(),
-            model_bytes: model.file_bytes(),
-            train_seconds: Report::seconds(&state.history, state.tally.seconds),
-            epochs: state.history.iter().filter(|record| record.phase == Phase::Select).count(),
-            best_epoch: model.provenance.best_epoch,
-            seed: self.config.training.seed,
-            ending,
-            cut_short: matches!(ending, Ending::Interrupted | Ending::Diverged),
-            error: error.map(ToString::to_string),
-            out: folder.map(|folder| folder.path().to_path_buf()),
-            version: env!("CARGO_PKG_VERSION"),
-            settings: self.config.clone(),
-            machine: Machine::here(self.options.threads),
-        }
     }
 }
 

@@ -43,7 +43,8 @@ impl RunFolder {
             Err(Error::Setting {
                 name: "--out".to_string(),
                 found: format!("{}, which is {what}", path.display()),
-                expected: "a new or empty folder (a run never overwrites another; --resume goes on with one)".to_string(),
+                expected: "a new or empty folder (a run never overwrites another; --resume goes on with one)"
+                    .to_string(),
             })
         };
         match fs::read_dir(path).map(Iterator::count) {
@@ -175,7 +176,10 @@ mod tests {
         let path = parent.path().join("a/b");
         drop(RunFolder::create(&path).unwrap());
         let error = RunFolder::create(&path).unwrap_err().to_string();
-        assert!(error.contains("which is not empty") && error.contains("--resume"), "{error}");
+        assert!(
+            error.contains("which is not empty") && error.contains("--resume"),
+            "{error}"
+        );
     }
 
     #[test]
@@ -183,7 +187,12 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         fs::create_dir(parent.path().join("x-2")).unwrap();
         let names: Vec<PathBuf> = (0..3)
-            .map(|_| RunFolder::create_numbered(parent.path(), "x").unwrap().path().to_path_buf())
+            .map(|_| {
+                RunFolder::create_numbered(parent.path(), "x")
+                    .unwrap()
+                    .path()
+                    .to_path_buf()
+            })
             .collect();
         assert_eq!(names, ["x-1", "x-3", "x-4"].map(|name| parent.path().join(name)));
     }
@@ -192,7 +201,12 @@ mod tests {
     fn lets_no_second_run_in() {
         let parent = tempfile::tempdir().unwrap();
         let folder = RunFolder::create(&parent.path().join("x")).unwrap();
-        assert!(RunFolder::open(folder.path()).unwrap_err().to_string().contains("no config.toml"));
+        assert!(
+            RunFolder::open(folder.path())
+                .unwrap_err()
+                .to_string()
+                .contains("no config.toml")
+        );
         fs::write(folder.path().join(CONFIG_FILE), "").unwrap();
         fs::write(folder.path().join(CHECKPOINT_FILE), "").unwrap();
         let error = RunFolder::open(folder.path()).unwrap_err().to_string();
