@@ -168,10 +168,29 @@ fn sequences_longer_than_the_training_ones_are_announced() {
     let done = place.ok("predict run long.csv");
     assert!(
         done.stderr
-            .contains("found sequences of up to 30 steps; the model was trained on up to 7"),
+            .contains("found sequences of up to 30 steps; the model learned step sizes for 7"),
         "{}",
         done.stderr
     );
+}
+
+#[test]
+fn channels_in_another_order_are_the_same_channels() {
+    let place = trained();
+    let swapped: String = easy_csv(60)
+        .lines()
+        .map(|line| {
+            let cells: Vec<&str> = line.split(',').collect();
+            format!("{},{},{},{},{}\n", cells[0], cells[1], cells[3], cells[2], cells[4])
+        })
+        .collect();
+    place.write("swapped.csv", swapped);
+    let straight = place.ok("predict run train.csv").stdout;
+    assert_eq!(place.ok("predict run swapped.csv").stdout, straight);
+    let accuracy = |file: &str| place.json(&format!("evaluate run {file} --part train"))["accuracy"].clone();
+    place.write("copy.csv", easy_csv(60) + "new,0,0.5,0.5,up\n");
+    place.write("swapped.csv", place.text("swapped.csv") + "new,0,0.5,0.5,up\n");
+    assert_eq!(accuracy("copy.csv"), accuracy("swapped.csv"));
 }
 
 #[test]

@@ -53,8 +53,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let mut dataset = arguments.reading.open(&arguments.data)?;
     let trained_on_it = saved.provenance.fingerprint == train::fingerprint(&dataset);
     dataset.relabel(&saved.classes)?;
-    let (name, part) = choose(&saved, &dataset, trained_on_it, arguments.part)?;
-    super::warn_of_long_sequences(&saved, &part);
+    let (name, mut part) = choose(&saved, &dataset, trained_on_it, arguments.part)?;
+    super::fit_to_model(&saved, &dataset.feature_names, &mut part);
     let report = Report {
         model: &arguments.model,
         dataset: &dataset.name,

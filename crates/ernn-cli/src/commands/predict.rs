@@ -39,11 +39,11 @@ enum Format {
 pub fn run(arguments: &Arguments) -> Result<()> {
     let saved = SavedModel::load(&arguments.model)?;
     let options = arguments.reading.options();
-    let sequences = match arguments.file.as_str() {
+    let mut sequences = match arguments.file.as_str() {
         "-" => data::read_sequences(io::stdin().lock(), &options)?,
         file => data::open_sequences(Path::new(file), &options)?,
     };
-    super::warn_of_long_sequences(&saved, &sequences.part);
+    super::fit_to_model(&saved, &sequences.feature_names, &mut sequences.part);
     let predictions = evaluate::predict(&saved, &sequences.part)?;
     let mut out = BufWriter::new(io::stdout().lock());
     match arguments.format {

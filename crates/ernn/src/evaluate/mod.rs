@@ -8,6 +8,7 @@ mod report;
 pub use report::{ClassReport, Evaluation};
 
 use crate::batch::{self, Batch};
+use crate::cell::{CellConfig, StepSizes};
 use crate::checkpoint::SavedModel;
 use crate::data::Part;
 use crate::head;
@@ -72,6 +73,21 @@ pub fn logits(model: &Model<f32>, part: &Part) -> Result<Vec<f32>> {
         }
     }
     Ok(all)
+}
+
+/// What is worth saying about sequences that are longer than those the model learned its step sizes from: beyond their end the
+/// last learned step size goes on.
+pub fn length_note(model: &Model<f32>, part: &Part) -> Option<String> {
+    let learned = model.config().layers.iter().filter_map(|layer| match layer {
+        CellConfig::Ernn(ernn) if ernn.steps == StepSizes::PerStep => Some(ernn.max_steps),
+        _ => None,
+    });
+    let (learned, longest) = (learned.min()?, part.longest());
+    (longest > learned).then(|| {
+        format!(
+            "found sequences of up to {longest} steps; the model learned step sizes for {learned} and goes on with the last one"
+        )
+    })
 }
 
 fn prepared(saved: &SavedModel, part: &Part) -> Result<Part> {

@@ -2,7 +2,7 @@
 
 use super::parts::Parts;
 use super::run::Run;
-use super::{Ending, Machine, Outcome, Report, RunFolder};
+use super::{Ending, Machine, Observer, Outcome, Report, RunFolder};
 use crate::checkpoint::{EpochRecord, Phase, Provenance, RunState, SavedModel};
 use crate::evaluate::{self, Evaluation};
 use crate::model::Model;
@@ -20,7 +20,7 @@ pub(super) struct Close<'a> {
 
 impl Close<'_> {
     /// Takes the best parameters (or those at hand, where no epoch was finished), measures, writes model and report.
-    pub fn write(&self, mut model: Model<f32>) -> Result<Outcome> {
+    pub fn write(&self, mut model: Model<f32>, observer: &mut dyn Observer) -> Result<Outcome> {
         if let (Phase::Select, Some(best)) = (self.state.phase, &self.state.best) {
             model.parameters_mut().copy_from_slice(&best.parameters);
         }
@@ -31,7 +31,7 @@ impl Close<'_> {
             classes: self.run.dataset.classes.clone(),
             feature_names: self.run.dataset.feature_names.clone(),
         };
-        let (part, evaluation) = self.measure(&model)?;
+        let (part, evaluation) = self.measure(&model, observer)?;
         let report = self.report(&model, part, evaluation);
         if let Some(folder) = self.folder {
             folder.write_model(&model)?;
@@ -54,9 +54,12 @@ impl Close<'_> {
     }
 
     /// The test part is read here, once, and only by a run that came to its end.
-    fn measure(&self, model: &SavedModel) -> Result<(&'static str, Evaluation)> {
+    fn measure(&self, model: &SavedModel, observer: &mut dyn Observer) -> Result<(&'static str, Evaluation)> {
         let ended = matches!(self.ending, Ending::Finished | Ending::EarlyStopped);
         if let (true, Some(test)) = (ended, &self.run.dataset.test) {
+            if let Some(note) = evaluate::length_note(&model.model, test) {
+                observer.warning(&format!("test part: {note}"));
+            }
             return Ok(("test", evaluate::evaluate(model, test)?));
         }
         let (name, part) = match &self.parts.validation {

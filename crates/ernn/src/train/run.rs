@@ -159,7 +159,7 @@ impl<'a> Run<'a> {
             error: end.as_ref().err(),
             folder: folder.as_ref(),
         };
-        let outcome = close.write(model)?;
+        let outcome = close.write(model, observer)?;
         end.map(|_| outcome)
     }
 
