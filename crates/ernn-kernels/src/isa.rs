@@ -16,24 +16,29 @@ pub enum Isa {
 impl Isa {
     /// The instruction sets that this machine can run, best first; never empty.
     pub fn available() -> Vec<Isa> {
-        let mut found = Vec::with_capacity(3);
-        #[cfg(target_arch = "x86_64")]
-        {
-            if is_x86_feature_detected!("avx512f") {
-                found.push(Isa::Avx512);
-            }
-            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-                found.push(Isa::Avx2);
-            }
-        }
-        found.push(Isa::Portable);
-        found
+        [Isa::Avx512, Isa::Avx2, Isa::Portable]
+            .into_iter()
+            .filter(|isa| isa.is_available())
+            .collect()
     }
 
     /// The best instruction set of this machine, looked up once.
     pub fn best() -> Isa {
         static BEST: OnceLock<Isa> = OnceLock::new();
         *BEST.get_or_init(|| Isa::available()[0])
+    }
+
+    /// Whether this machine can run it.
+    pub fn is_available(self) -> bool {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => is_x86_feature_detected!("avx512f") && Isa::Avx2.is_available(),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
+            #[cfg(not(target_arch = "x86_64"))]
+            Isa::Avx512 | Isa::Avx2 => false,
+            Isa::Portable => true,
+        }
     }
 
     /// Bytes in two vector registers: the width of a panel row.

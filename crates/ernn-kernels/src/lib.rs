@@ -2,10 +2,22 @@
 //!
 //! The only crate of the workspace with `unsafe` code: explicit SIMD behind safe slices.
 
+mod aligned;
+mod compiled;
+mod dispatch;
 mod isa;
+pub mod leaky;
+mod math;
+mod matrix;
+mod outer;
+mod pack;
 mod panels;
+mod product;
 mod real;
+mod simd;
 
 pub use isa::Isa;
+pub use math::Activation;
+pub use matrix::{Matrix, multiply_add};
 pub use panels::Panels;
 pub use real::Real;

@@ -5,18 +5,19 @@
 //! sequence is the same wherever it lies in a block and whatever lies beside it. Each block is as long as its longest
 //! sequence; what lies behind the end of a shorter one is padding.
 
+use crate::aligned::Aligned;
 use crate::{Isa, Real};
 
 /// A ragged batch of sequences in panels. `leading` slots may stand before the first step (the given initial state).
 #[derive(Clone, Debug)]
-pub struct Panels<F> {
+pub struct Panels<F: Real> {
     isa: Isa,
     lanes: usize,
     features: usize,
     leading: usize,
     lengths: Vec<usize>,
     block_offsets: Vec<usize>,
-    values: Vec<F>,
+    values: Aligned<F>,
 }
 
 impl<F: Real> Panels<F> {
@@ -29,7 +30,7 @@ impl<F: Real> Panels<F> {
             leading: 0,
             lengths: Vec::new(),
             block_offsets: Vec::new(),
-            values: Vec::new(),
+            values: Aligned::default(),
         };
         panels.reset(features, lengths);
         panels
@@ -37,12 +38,14 @@ impl<F: Real> Panels<F> {
 
     /// Lays the panels out anew for other sequences, all zero, keeping the memory.
     pub fn reset(&mut self, features: usize, lengths: &[usize]) {
-        self.reset_with_leading(features, lengths, 0);
+        self.lay_out(self.isa, features, lengths, 0);
         self.values.fill(F::ZERO);
     }
 
     /// Lays the panels out anew without clearing them: the caller writes every value that it reads.
-    pub(crate) fn reset_with_leading(&mut self, features: usize, lengths: &[usize], leading: usize) {
+    pub(crate) fn lay_out(&mut self, isa: Isa, features: usize, lengths: &[usize], leading: usize) {
+        self.isa = isa;
+        self.lanes = isa.lanes::<F>();
         self.features = features;
         self.leading = leading;
         self.lengths.clear();
@@ -55,7 +58,56 @@ impl<F: Real> Panels<F> {
             end += (steps + leading) * features * self.lanes;
             self.block_offsets.push(end);
         }
-        self.values.resize(end, F::ZERO);
+        self.values.resize(end);
+    }
+
+    /// Writes the leading slot: `[sequences, features]`, or zeros.
+    pub(crate) fn set_initial(&mut self, initial: Option<&[F]>) {
+        let slot = self.features * self.lanes;
+        for block in 0..self.blocks() {
+            let start = self.block_offsets[block];
+            self.values[start..start + slot].fill(F::ZERO);
+        }
+        if let Some(initial) = initial {
+            assert_eq!(
+                initial.len(),
+                self.sequences() * self.features,
+                "initial states are [sequences, D]"
+            );
+            for (sequence, row) in initial.chunks_exact(self.features).enumerate() {
+                // Wraps to the leading slot.
+                self.set_step(sequence, usize::MAX, row);
+            }
+        }
+    }
+
+    /// The values of all blocks, leading slots included, one slice a block.
+    pub(crate) fn blocks_mut(&mut self) -> Vec<&mut [F]> {
+        let mut rest = &mut self.values[..];
+        let sizes = self.block_offsets.windows(2).map(|pair| pair[1] - pair[0]);
+        sizes
+            .map(|size| {
+                let (head, tail) = std::mem::take(&mut rest).split_at_mut(size);
+                rest = tail;
+                head
+            })
+            .collect()
+    }
+
+    /// `[steps][feature][lane]` of one block, without leading slots.
+    pub(crate) fn block(&self, block: usize) -> &[F] {
+        &self.whole_block(block)[self.leading * self.features * self.lanes..]
+    }
+
+    /// As [`Panels::block`], with the leading slots.
+    pub(crate) fn whole_block(&self, block: usize) -> &[F] {
+        &self.values[self.block_offsets[block]..self.block_offsets[block + 1]]
+    }
+
+    /// Steps of the sequences of one block.
+    pub(crate) fn block_lengths(&self, block: usize) -> &[usize] {
+        let end = ((block + 1) * self.lanes).min(self.lengths.len());
+        &self.lengths[block * self.lanes..end]
     }
 
     /// Packs a time-major batch `[steps, sequences, features]`; what lies behind a sequence's length is never read.
@@ -116,7 +168,7 @@ impl<F: Real> Panels<F> {
     /// # Panics
     /// If a sequence does not hold `length * features` values.
     pub fn pack<'a>(&mut self, features: usize, lengths: &[usize], sequence: impl Fn(usize) -> &'a [f32]) {
-        self.reset_with_leading(features, lengths, 0);
+        self.lay_out(self.isa, features, lengths, 0);
         let mut lanes: Vec<&[f32]> = Vec::with_capacity(self.lanes);
         for (block, lengths) in lengths.chunks(self.lanes).enumerate() {
             lanes.clear();
@@ -150,6 +202,40 @@ impl<F: Real> Panels<F> {
             }
         }
         out
+    }
+
+    /// The mean over the steps of each sequence, `[sequences, features]`, summed in their order; a sequence of no steps gives
+    /// zeros.
+    pub fn mean_steps(&self) -> Vec<F> {
+        let mut out = vec![F::ZERO; self.sequences() * self.features];
+        for (sequence, sums) in out.chunks_exact_mut(self.features.max(1)).enumerate() {
+            for step in 0..self.lengths[sequence] {
+                let row = self.values[self.start(sequence, step)..].iter().step_by(self.lanes);
+                for (sum, &value) in sums.iter_mut().zip(row) {
+                    *sum += value;
+                }
+            }
+            let count = F::from_f64(self.lengths[sequence].max(1) as f64);
+            sums.iter_mut().for_each(|sum| *sum /= count);
+        }
+        out
+    }
+
+    /// The gradient of [`Panels::mean_steps`]: every step of a sequence gets its `gradient` `[sequences, features]` over its
+    /// length.
+    pub fn spread_mean(&mut self, lengths: &[usize], gradient: &[F]) {
+        let features = gradient.len() / lengths.len().max(1);
+        self.reset(features, lengths);
+        let mut share = vec![F::ZERO; features];
+        for (sequence, row) in gradient.chunks_exact(features.max(1)).enumerate() {
+            let count = F::from_f64(lengths[sequence].max(1) as f64);
+            for (share, &value) in share.iter_mut().zip(row) {
+                *share = value / count;
+            }
+            for step in 0..lengths[sequence] {
+                self.set_step(sequence, step, &share);
+            }
+        }
     }
 
     fn start(&self, sequence: usize, step: usize) -> usize {

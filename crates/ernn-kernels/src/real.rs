@@ -23,6 +23,8 @@ pub trait Real:
     + SubAssign
     + MulAssign
     + DivAssign
+    + crate::dispatch::Kernels
+    + crate::matrix::Multiply
     + 'static
 {
     /// 0.

@@ -51,7 +51,7 @@ pub struct Noise {
 
 /// Sequences side by side, padded, with their classes.
 #[derive(Clone, Debug)]
-pub struct Batch<F> {
+pub struct Batch<F: ernn_kernels::Real> {
     /// The values, `[block][time][feature][lane]`, padding zero.
     pub inputs: Panels<F>,
     /// The class of each sequence; empty for unlabelled data.

@@ -111,19 +111,12 @@ impl SavedModel {
         let file = TensorFile::decode(path, bytes, FORMAT)?;
         let content: Content = file.content()?;
         check_sizes(path, &content, &file)?;
-        let mut model = Model::new(content.config, 0)?;
-        let mut expected: Vec<String> = model.spans().iter().map(|span| span.name.clone()).collect();
-        for span in model.spans().to_vec() {
-            let values = file.values(&span.name, &span.shape)?;
-            model.parameters_mut()[span.range()].copy_from_slice(&values);
-        }
-        expected.sort();
-        if file.names() != expected {
-            let found = format!("tensors {}", file.names().join(", "));
-            return Err(damaged(path, &found, &expected.join(", ")));
+        let mut parameters = Vec::new();
+        for span in content.config.spans() {
+            parameters.extend(file.values(&span.name, &span.shape)?);
         }
         Ok(SavedModel {
-            model,
+            model: Model::from_parameters(content.config, parameters)?,
             normalization: content.normalization,
             classes: content.classes,
             feature_names: content.feature_names,
@@ -154,16 +147,17 @@ fn check_sizes(path: &Path, content: &Content, file: &TensorFile) -> Result<()> 
     named("feature names", content.feature_names.len(), config.input_size)?;
     named("means", content.normalization.mean.len(), config.input_size)?;
     named("scales", content.normalization.scale.len(), config.input_size)?;
+    // Every size of a model multiplies some tensor: bounded alone, then together, nothing overflows.
+    let bound = file.elements().max(LEAST_BOUND) as u64;
     let settings = serde_json::to_value(config).unwrap_or_default();
-    match largest_size(&settings) {
-        // Every size of a model multiplies some tensor.
-        size if size <= file.elements().max(LEAST_BOUND) as u64 => Ok(()),
-        size => Err(damaged(
-            path,
-            &format!("a size of {size} in the settings"),
-            "sizes that fit the tensors",
-        )),
+    let size = largest_size(&settings);
+    if size > bound {
+        let found = format!("a size of {size} in the settings");
+        return Err(damaged(path, &found, "sizes that fit the tensors"));
     }
+    config.check()?;
+    let parameters = config.spans().last().map_or(0, |span| span.range().end);
+    named("numbers", file.elements(), parameters)
 }
 
 /// Sizes up to this are no danger even if no tensor is as large.

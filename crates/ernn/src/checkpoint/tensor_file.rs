@@ -111,13 +111,6 @@ impl<'a> TensorFile<'a> {
             .map_err(|error| damaged(self.path, &format!("metadata: {error}"), "the settings of this version"))
     }
 
-    /// Names of all tensors, sorted.
-    pub fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> = self.tensors.names().into_iter().map(String::from).collect();
-        names.sort();
-        names
-    }
-
     /// The values of one tensor, of exactly this shape, all finite.
     pub fn values(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>> {
         let place = |found: String| {
@@ -230,7 +223,6 @@ mod tests {
     fn comes_back_as_it_was() {
         let bytes = example();
         let file = TensorFile::decode(Path::new("x"), &bytes, FORMAT).unwrap();
-        assert_eq!(file.names(), ["a", "b"]);
         assert_eq!(file.values("b", &[2, 2]).unwrap(), [1.0, -2.5, 3.0, f32::MIN_POSITIVE]);
         assert_eq!(file.content::<Value>().unwrap()["answer"], 42);
         assert_eq!(file.elements(), 5);

@@ -78,7 +78,7 @@ impl Close<'_> {
             part,
             evaluation,
             validation_accuracy: model.provenance.validation_accuracy,
-            cell: run.config.cell(),
+            cell: run.config.cell().to_string(),
             parameters: model.model.parameters().len(),
             model_bytes: model.file_bytes(),
             train_seconds: seconds + state.tally.seconds,

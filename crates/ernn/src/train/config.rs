@@ -211,7 +211,8 @@ impl RunConfig {
             dropout,
             "a number from 0 up to, but not including, 1",
         )?;
-        demand(!self.model.layers.is_empty(), "layers", 0, "at least one layer")
+        demand(!self.model.layers.is_empty(), "layers", 0, "at least one layer")?;
+        self.model.layers.iter().try_for_each(CellConfig::check)
     }
 }
 

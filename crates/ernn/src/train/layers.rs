@@ -10,21 +10,17 @@ use crate::{Error, Result};
 
 impl RunConfig {
     /// The kind of the layers, as in the settings file; `mixed` if they differ.
-    pub fn cell(&self) -> String {
-        let mut kinds = self.model.layers.iter().map(kind_of);
+    pub fn cell(&self) -> &'static str {
+        let mut kinds = self.model.layers.iter().map(CellConfig::name);
         let first = kinds.next().unwrap_or_default();
-        if kinds.all(|kind| kind == first) {
-            first
-        } else {
-            "mixed".to_string()
-        }
+        if kinds.all(|kind| kind == first) { first } else { "mixed" }
     }
 
     /// Makes every layer one of another kind, as large as it was, with the default settings of the kind. Layers of that kind
     /// already stay as they are.
     pub fn change_cell(&mut self, kind: &str) -> Result<()> {
         for layer in &mut self.model.layers {
-            if kind_of(layer) != kind {
+            if layer.name() != kind {
                 let hidden = table_of(layer).remove("hidden");
                 *layer = defaults::layer(&self.data.source, kind)?;
                 set(layer, "hidden", &hidden.unwrap_or(Value::Integer(0)))?;
@@ -56,12 +52,6 @@ fn table_of(layer: &CellConfig) -> toml::Table {
     toml::Table::try_from(layer).expect("layers are plain structs")
 }
 
-fn kind_of(layer: &CellConfig) -> String {
-    let kind = table_of(layer).remove("kind");
-    kind.and_then(|kind| kind.as_str().map(String::from))
-        .unwrap_or_default()
-}
-
 fn set(layer: &mut CellConfig, name: &str, value: &Value) -> Result<()> {
     let refused = |expected: String| Error::Setting {
         name: name.to_string(),
@@ -73,7 +63,7 @@ fn set(layer: &mut CellConfig, name: &str, value: &Value) -> Result<()> {
         let known: Vec<&str> = table.keys().map(String::as_str).filter(|key| *key != "kind").collect();
         let expected = format!(
             "no such setting for the cell {} (it has {})",
-            kind_of(layer),
+            layer.name(),
             known.join(", ")
         );
         return Err(refused(expected));

@@ -217,7 +217,7 @@ impl<'a> Run<'a> {
     ) {
         let state = pass.state();
         observer.started(&Start {
-            cell: &self.config.cell(),
+            cell: self.config.cell(),
             parameters: state.parameters.len(),
             train_sequences: parts.fit.len(),
             validation_sequences: parts.validation.as_ref().map_or(0, |part| part.len()),

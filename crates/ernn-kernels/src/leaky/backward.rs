@@ -1,0 +1,519 @@
+//! Backward pass of one block of sequences.
+//!
+//! With `g` the gradient at `h_t`, `g_z` that at `z^{i+1}` (first `g_z = g`), and `delta = e phi'(..) g_z`:
+//!
+//! ```text
+//! g_z    <- a g_z + R^T delta                          for i = K-1..0
+//! g      <- c0 g_z - s g                               then on to h_{t-1}
+//! dR     += delta z^i^T     dW += delta x_t^T     db += delta     dx_t += W^T delta
+//! da, de += <g_z, z^i>, <g_z, phi(..)>
+//! ```
+//!
+//! Time is cut into chunks: within one the vectors above are kept, at its end the weight gradients are formed from all of them
+//! at once ([`crate::outer`]).
+
+use super::forward::{ForwardPack, Iteration, Step, running, scale_panel};
+use super::{Leaky, Recurrent};
+use crate::Real;
+use crate::compiled::Compiled;
+use crate::outer::{Outer, Rows, sum_rows};
+use crate::pack::Packed;
+use crate::product::{Epilogue, Init, Product, Store};
+use crate::simd::{load_row, row, store_row};
+
+/// Panel rows (steps x iterations) in a chunk.
+const CHUNK_ROWS: usize = 32;
+
+/// Weights packed for the backward pass.
+#[derive(Clone, Debug, Default)]
+pub struct BackwardPack<F> {
+    /// `A^T` or `R^T`.
+    recurrent: Packed<F>,
+    /// `B^T`.
+    right: Packed<F>,
+    /// `W^T`.
+    input: Packed<F>,
+}
+
+impl<F: Real> BackwardPack<F> {
+    /// Packs the transposed weights of a cell.
+    pub(crate) fn pack(&mut self, cell: &Leaky<F>) {
+        let (d, hidden, rank) = (cell.inputs, cell.hidden, cell.rank());
+        match cell.recurrent {
+            Recurrent::Dense(weight) => {
+                self.recurrent
+                    .pack(hidden, hidden, |row, column| weight[column * hidden + row]);
+            }
+            Recurrent::LowRank { left, right, .. } => {
+                self.recurrent
+                    .pack(rank, hidden, |row, column| left[column * rank + row]);
+                self.right
+                    .pack(hidden, rank, |row, column| right[column * hidden + row]);
+            }
+        }
+        self.input
+            .pack(d, hidden, |row, column| cell.input_weight[column * d + row]);
+    }
+}
+
+/// The gradients of one block, in one vector.
+pub struct BlockGradient<'a, F> {
+    pub(crate) input_weight: &'a mut [F],
+    pub(crate) bias: &'a mut [F],
+    /// `[D,D]` or `[D,r]`.
+    pub(crate) left: &'a mut [F],
+    /// Empty or `[r,D]`.
+    pub(crate) right: &'a mut [F],
+    pub(crate) decay: &'a mut [F],
+    pub(crate) gain: &'a mut [F],
+}
+
+/// What one block reads.
+#[derive(Clone, Copy)]
+pub struct BackwardInput<'a, F> {
+    pub(crate) cell: &'a Leaky<'a, F>,
+    pub(crate) forward: &'a ForwardPack<F>,
+    pub(crate) pack: &'a BackwardPack<F>,
+    pub(crate) lengths: &'a [usize],
+    /// `[steps][d][lane]`.
+    pub(crate) input: &'a [F],
+    /// As the forward pass left them.
+    pub(crate) states: &'a [F],
+    pub(crate) saved: &'a [F],
+    pub(crate) codes: &'a [F],
+    /// Gradient at each sequence's last state, `[lanes in use, D]`; may be empty.
+    pub(crate) last: &'a [F],
+    /// Gradient at all states, `[steps][D][lane]`; may be empty.
+    pub(crate) all: &'a [F],
+}
+
+/// What one block needs: slices of its own, and what all blocks share.
+pub struct BackwardTask<'a, F> {
+    pub(crate) read: BackwardInput<'a, F>,
+    pub(crate) gradient: BlockGradient<'a, F>,
+    /// `[steps][d][lane]`; may be empty.
+    pub(crate) input_gradient: &'a mut [F],
+    /// `[D][lane]`: gradient at the initial state.
+    pub(crate) initial_gradient: &'a mut [F],
+    /// At least [`scratch_len`] numbers.
+    pub(crate) scratch: &'a mut [F],
+}
+
+/// Numbers of scratch that the backward pass of a block needs.
+pub(crate) fn scratch_len(hidden: usize, rank: usize, iterations: usize, row: usize) -> usize {
+    let steps = chunk_steps(iterations);
+    let rows = steps * iterations;
+    let kept = if iterations == 1 {
+        0
+    } else {
+        rows * (2 * hidden + rank) + (steps + 1) * hidden
+    };
+    (rows * (hidden + rank) + kept) * row
+}
+
+fn chunk_steps(iterations: usize) -> usize {
+    (CHUNK_ROWS / iterations).max(1)
+}
+
+/// Vectors kept within a chunk; row `(t - first) * K + i` belongs to iteration `i` of step `t`. Those marked (K > 1) are empty
+/// for `K = 1`, where the forward pass has kept them.
+struct Chunk<'a, F> {
+    delta: &'a mut [F],
+    /// `A^T delta`.
+    codes_gradient: &'a mut [F],
+    /// Sum of `delta` over the iterations of a step (K > 1).
+    delta_sum: &'a mut [F],
+    /// `z^i` (K > 1).
+    z: &'a mut [F],
+    /// `phi(..)` (K > 1).
+    outputs: &'a mut [F],
+    /// `B z^i` (K > 1).
+    codes: &'a mut [F],
+    /// `g_z` (K > 1).
+    inner: &'a mut [F],
+}
+
+impl<'a, F: Real> Chunk<'a, F> {
+    fn new(cell: &Leaky<F>, row: usize, mut scratch: &'a mut [F]) -> Self {
+        let (panel, code, k) = (cell.hidden * row, cell.rank() * row, cell.iterations);
+        let steps = chunk_steps(k);
+        let rows = steps * k;
+        let several = usize::from(k > 1);
+        let mut take = |len: usize| {
+            let (head, tail) = std::mem::take(&mut scratch).split_at_mut(len);
+            scratch = tail;
+            head
+        };
+        Chunk {
+            delta: take(rows * panel),
+            codes_gradient: take(rows * code),
+            delta_sum: take(several * steps * panel),
+            z: take(several * rows * panel),
+            outputs: take(several * rows * panel),
+            codes: take(several * rows * code),
+            inner: take(several * panel),
+        }
+    }
+}
+
+/// Runs a block backwards over all its steps.
+#[inline(always)]
+pub(crate) fn backward_block<V: Compiled>(task: BackwardTask<V::Scalar>) {
+    let BackwardTask {
+        read,
+        gradient: mut sums,
+        input_gradient,
+        initial_gradient: gradient,
+        scratch,
+    } = task;
+    let BackwardInput { cell, lengths, .. } = read;
+    let (panel, input_len) = (cell.hidden * row::<V>(), cell.inputs * row::<V>());
+    let mut chunk = Chunk::new(cell, row::<V>(), scratch);
+    let shortest = if lengths.len() < row::<V>() {
+        0
+    } else {
+        lengths.iter().copied().min().unwrap_or(0)
+    };
+    let span = chunk_steps(cell.iterations);
+    gradient.fill(V::Scalar::ZERO);
+    let mut end = read.states.len() / panel - 1;
+    while end > 0 {
+        let first = (end - 1) / span * span;
+        for step in (first..end).rev() {
+            add_last::<V>(&read, step + 1, gradient);
+            if !read.all.is_empty() {
+                let mask = (step >= shortest).then(|| running::<V>(lengths, step));
+                add_all::<V>(&read.all[step * panel..][..panel], mask, gradient);
+            }
+            let of = Iteration::<V> {
+                cell,
+                pack: read.forward,
+                step,
+                input: &read.input[step * input_len..][..input_len],
+                previous: &read.states[step * panel..][..panel],
+                mask: None,
+            };
+            if cell.iterations == 1 {
+                let outputs = &read.saved[step * panel..][..panel];
+                single_step(&of, read.pack, step - first, outputs, gradient, &mut chunk, &mut sums);
+            } else {
+                recompute(&of, &read, step - first, &mut chunk);
+                several_steps(&of, read.pack, step - first, gradient, &mut chunk, &mut sums);
+            }
+            if !input_gradient.is_empty() {
+                let deltas = if cell.iterations == 1 {
+                    &*chunk.delta
+                } else {
+                    &*chunk.delta_sum
+                };
+                let delta = &deltas[(step - first) * panel..][..panel];
+                let out = &mut input_gradient[step * input_len..][..input_len];
+                V::product(Product::plain(&read.pack.input, delta), &mut Store::plain(out));
+            }
+        }
+        weight_gradients::<V>(&read, first, end, &chunk, &mut sums);
+        end = first;
+    }
+    add_last::<V>(&read, 0, gradient);
+}
+
+/// Adds the gradient at the last states of the sequences that have just `length` steps.
+#[inline(always)]
+fn add_last<V: Compiled>(read: &BackwardInput<V::Scalar>, length: usize, gradient: &mut [V::Scalar]) {
+    if read.last.is_empty() {
+        return;
+    }
+    for (lane, _) in read.lengths.iter().enumerate().filter(|&(_, &steps)| steps == length) {
+        let values = &read.last[lane * read.cell.hidden..][..read.cell.hidden];
+        for (value, out) in values.iter().zip(gradient.chunks_exact_mut(row::<V>())) {
+            out[lane] += *value;
+        }
+    }
+}
+
+/// Adds the gradient at the states of one step, where the sequences still run.
+#[inline(always)]
+fn add_all<V: Compiled>(values: &[V::Scalar], mask: Option<[V::Mask; 2]>, gradient: &mut [V::Scalar]) {
+    for (from, to) in values
+        .chunks_exact(row::<V>())
+        .zip(gradient.chunks_exact_mut(row::<V>()))
+    {
+        let mut add = load_row::<V>(from);
+        if let Some(mask) = mask {
+            add = [add[0].or_zero(mask[0]), add[1].or_zero(mask[1])];
+        }
+        let old = load_row::<V>(to);
+        store_row([old[0].add(add[0]), old[1].add(add[1])], to);
+    }
+}
+
+/// One step back for `K = 1`; `gradient` goes from `h_t` to `h_{t-1}`.
+#[inline(always)]
+fn single_step<V: Compiled>(
+    of: &Iteration<V>,
+    pack: &BackwardPack<V::Scalar>,
+    local: usize,
+    outputs: &[V::Scalar],
+    gradient: &mut [V::Scalar],
+    chunk: &mut Chunk<V::Scalar>,
+    sums: &mut BlockGradient<V::Scalar>,
+) {
+    let cell = of.cell;
+    let (panel, code) = (cell.hidden * row::<V>(), cell.rank() * row::<V>());
+    let (decay, _, _) = cell.step_sizes(of.step, 0);
+    let c0 = cell.start_scale;
+    let delta = &mut chunk.delta[local * panel..][..panel];
+    deltas(of, 0, (of.previous, c0), outputs, gradient, delta, sums);
+    let codes_gradient = &mut chunk.codes_gradient[local * code..][..code];
+    let mut back = Back {
+        gradient,
+        delta,
+        keep: V::splat(c0 * decay - cell.previous_scale),
+        identity: V::splat(c0 * cell.identity()),
+        scale: V::splat(c0),
+    };
+    recurrent_back(pack, codes_gradient, &mut back);
+}
+
+/// One step back for `K > 1`.
+#[inline(always)]
+fn several_steps<V: Compiled>(
+    of: &Iteration<V>,
+    pack: &BackwardPack<V::Scalar>,
+    local: usize,
+    gradient: &mut [V::Scalar],
+    chunk: &mut Chunk<V::Scalar>,
+    sums: &mut BlockGradient<V::Scalar>,
+) {
+    let cell = of.cell;
+    let (panel, code) = (cell.hidden * row::<V>(), cell.rank() * row::<V>());
+    chunk.inner.copy_from_slice(gradient);
+    let delta_sum = &mut chunk.delta_sum[local * panel..][..panel];
+    delta_sum.fill(V::Scalar::ZERO);
+    for index in (0..cell.iterations).rev() {
+        let at = local * cell.iterations + index;
+        let delta = &mut chunk.delta[at * panel..][..panel];
+        let z = &chunk.z[at * panel..][..panel];
+        deltas(
+            of,
+            index,
+            (z, V::Scalar::ONE),
+            &chunk.outputs[at * panel..][..panel],
+            chunk.inner,
+            delta,
+            sums,
+        );
+        add_all::<V>(delta, None, delta_sum);
+        let mut back = Back {
+            gradient: chunk.inner,
+            delta,
+            keep: V::splat(cell.step_sizes(of.step, index).0),
+            identity: V::splat(cell.identity()),
+            scale: V::splat(V::Scalar::ONE),
+        };
+        recurrent_back(pack, &mut chunk.codes_gradient[at * code..][..code], &mut back);
+    }
+    let (start, previous) = (V::splat(cell.start_scale), V::splat(-cell.previous_scale));
+    for (inner, out) in chunk
+        .inner
+        .chunks_exact(row::<V>())
+        .zip(gradient.chunks_exact_mut(row::<V>()))
+    {
+        let (inner, old) = (load_row::<V>(inner), load_row::<V>(out));
+        store_row(
+            [0, 1].map(|half: usize| inner[half].mul_add(start, old[half].mul(previous))),
+            out,
+        );
+    }
+}
+
+/// `delta = e phi'(..) g_z`, and the gradients of `a` and `e`. `z` is given as rows and their factor.
+#[inline(always)]
+fn deltas<V: Compiled>(
+    of: &Iteration<V>,
+    index: usize,
+    z: (&[V::Scalar], V::Scalar),
+    outputs: &[V::Scalar],
+    gradient: &[V::Scalar],
+    delta: &mut [V::Scalar],
+    sums: &mut BlockGradient<V::Scalar>,
+) {
+    let (_, gain, entry) = of.cell.step_sizes(of.step, index);
+    let (gain, activation) = (V::splat(gain), of.cell.activation);
+    let rows = outputs.chunks_exact(row::<V>()).zip(gradient.chunks_exact(row::<V>()));
+    let rows = rows.zip(delta.chunks_exact_mut(row::<V>()));
+    if !of.cell.learned_steps {
+        for ((outputs, gradient), delta) in rows {
+            let (y, g) = (load_row::<V>(outputs), load_row::<V>(gradient));
+            store_row(
+                [0, 1].map(|half: usize| activation.derivative_times(y[half], g[half].mul(gain))),
+                delta,
+            );
+        }
+        return;
+    }
+    let mut decay_sum = [V::zero(); 2];
+    let mut gain_sum = [V::zero(); 2];
+    for (((outputs, gradient), delta), z) in rows.zip(z.0.chunks_exact(row::<V>())) {
+        let (y, g, z) = (load_row::<V>(outputs), load_row::<V>(gradient), load_row::<V>(z));
+        for half in 0..2 {
+            decay_sum[half] = g[half].mul_add(z[half], decay_sum[half]);
+            gain_sum[half] = g[half].mul_add(y[half], gain_sum[half]);
+        }
+        store_row(
+            [0, 1].map(|half: usize| activation.derivative_times(y[half], g[half].mul(gain))),
+            delta,
+        );
+    }
+    sums.decay[entry] += z.1 * decay_sum[0].add(decay_sum[1]).sum();
+    sums.gain[entry] += gain_sum[0].add(gain_sum[1]).sum();
+}
+
+/// `back <- R^T delta`, through `A^T delta` where `R` has low rank.
+#[inline(always)]
+fn recurrent_back<V: Compiled>(pack: &BackwardPack<V::Scalar>, codes_gradient: &mut [V::Scalar], back: &mut Back<V>) {
+    if codes_gradient.is_empty() {
+        let delta = back.delta;
+        V::product(Product::plain(&pack.recurrent, delta), back);
+    } else {
+        V::product(
+            Product::plain(&pack.recurrent, back.delta),
+            &mut Store::plain(codes_gradient),
+        );
+        V::product(Product::plain(&pack.right, codes_gradient), back);
+    }
+}
+
+/// Epilogue of the product with `R^T` (without its identity part): `g <- keep g + identity delta + scale sum`, in place.
+struct Back<'a, V: Compiled> {
+    gradient: &'a mut [V::Scalar],
+    delta: &'a [V::Scalar],
+    keep: V,
+    identity: V,
+    scale: V,
+}
+
+impl<V: Compiled> Epilogue<V> for Back<'_, V> {
+    #[inline(always)]
+    fn finish(&mut self, index: usize, sum: [V; 2]) {
+        let at = index * row::<V>();
+        let delta = load_row::<V>(&self.delta[at..at + row::<V>()]);
+        let slot = &mut self.gradient[at..at + row::<V>()];
+        let old = load_row::<V>(slot);
+        let mut new = [V::zero(); 2];
+        for half in 0..2 {
+            new[half] = old[half].mul_add(self.keep, delta[half].mul_add(self.identity, sum[half].mul(self.scale)));
+        }
+        store_row(new, slot);
+    }
+}
+
+/// Runs the inner iterations of one step again (`K > 1`), keeping `z^i`, `phi(..)` and `B z^i` in the chunk.
+#[inline(always)]
+fn recompute<V: Compiled>(
+    of: &Iteration<V>,
+    read: &BackwardInput<V::Scalar>,
+    local: usize,
+    chunk: &mut Chunk<V::Scalar>,
+) {
+    let cell = of.cell;
+    let (panel, code, k) = (cell.hidden * row::<V>(), cell.rank() * row::<V>(), cell.iterations);
+    let drive = &read.saved[of.step * panel..][..panel];
+    let first = local * k;
+    scale_panel::<V>(of.previous, cell.start_scale, &mut chunk.z[first * panel..][..panel]);
+    if code > 0 {
+        chunk.codes[first * code..][..code].copy_from_slice(&read.codes[of.step * code..][..code]);
+    }
+    for index in 0..k {
+        let at = first + index;
+        let (z, next) = chunk.z.split_at_mut((at + 1) * panel);
+        let z = &z[at * panel..];
+        if code > 0 && index > 0 {
+            let mut store = Store::plain(&mut chunk.codes[at * code..][..code]);
+            V::product(Product::plain(&of.pack.right, z), &mut store);
+        }
+        let source = if code > 0 { &chunk.codes[at * code..][..code] } else { z };
+        // The last iteration's result is h_t, which is known: it goes to a buffer that is written anew before it is read.
+        let out = if index + 1 < k {
+            &mut next[..panel]
+        } else {
+            &mut *chunk.inner
+        };
+        let mut step = Step::new(of, index, V::Scalar::ONE, z, out);
+        step.saved = Some(&mut chunk.outputs[at * panel..][..panel]);
+        V::product(
+            Product {
+                init: Init::Panel(drive),
+                ..Product::plain(&of.pack.recurrent, source)
+            },
+            &mut step,
+        );
+    }
+}
+
+/// The weight gradients of the steps `first..end`.
+#[inline(always)]
+fn weight_gradients<V: Compiled>(
+    read: &BackwardInput<V::Scalar>,
+    first: usize,
+    end: usize,
+    chunk: &Chunk<V::Scalar>,
+    sums: &mut BlockGradient<V::Scalar>,
+) {
+    let cell = read.cell;
+    let (d, hidden, rank, k) = (cell.inputs, cell.hidden, cell.rank(), cell.iterations);
+    let of = |values, features: usize| Rows {
+        values,
+        stride: features * row::<V>(),
+        features,
+    };
+    let (steps, rows) = (end - first, (end - first) * k);
+    let delta = of(&chunk.delta[..], hidden);
+    let (z, codes, z_scale, delta_sum) = if k == 1 {
+        let from = first * row::<V>();
+        (
+            &read.states[from * hidden..],
+            &read.codes[from * rank..],
+            cell.start_scale,
+            delta,
+        )
+    } else {
+        (
+            &chunk.z[..],
+            &chunk.codes[..],
+            V::Scalar::ONE,
+            of(&chunk.delta_sum[..], hidden),
+        )
+    };
+    let add = |count, left, right, scale, sums: &mut [V::Scalar]| {
+        V::outer(
+            Outer {
+                count,
+                left,
+                right,
+                scale,
+            },
+            sums,
+        )
+    };
+    if rank > 0 {
+        add(rows, delta, of(codes, rank), V::Scalar::ONE, sums.left);
+        add(
+            rows,
+            of(&chunk.codes_gradient[..], rank),
+            of(z, hidden),
+            z_scale,
+            sums.right,
+        );
+    } else {
+        add(rows, delta, of(z, hidden), z_scale, sums.left);
+    }
+    add(
+        steps,
+        delta_sum,
+        of(&read.input[first * d * row::<V>()..], d),
+        V::Scalar::ONE,
+        sums.input_weight,
+    );
+    sum_rows::<V>(steps, delta_sum, sums.bias);
+}

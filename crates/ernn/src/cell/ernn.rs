@@ -1,0 +1,352 @@
+//! ERNN, the equilibriated recurrent network.
+//!
+//! ```text
+//! z = h^(i) + h_{k-1}     h^(i+1) = h^(i) + eta[k,i] (phi(P (U z + W x_k + b)) - gamma z)     i = 0..K-1,  h_k = h^(K)
+//! P = U = I + V H         h^(0) = h_{k-1} (start `previous`) or 0 (start `zero`);  sign `minus`: z = h^(i) - h_{k-1}
+//! ```
+//!
+//! Source: Kag, Zhang, Saligrama, arXiv 1908.08574, section 3; the start from `h_{k-1}` is that of the authors' code.
+//! Shapes: W [D,d], b [D], V [D,r], H [r,D] (or U [D,D]), eta [T,K] (or [1,K]): learned per time step and iteration.
+//!
+//! Folding, with `z` as the state of the inner loop: `a = 1 - gamma eta`, `e = eta`, `R = P U`, input weights `P W` and `P b`,
+//! and `z^0 = c0 h_{k-1}`, `h_k = z^K - s h_{k-1}`, where `s` is +-1 by the sign and `c0` is `s`, plus 1 for start `previous`.
+//! For `U = I + V H`: `P U = I + A H` with `A = V (2 I + H V)`: still of rank r.
+
+use ernn_kernels::leaky::LeakyGradient;
+use ernn_kernels::{Matrix, Real, multiply_add};
+use rand::Rng;
+use serde::{Deserialize, Serialize};
+
+use super::folded::{add, cut, cut_mut, fill_normal, product};
+use super::settings::{check_hidden, check_not_negative, check_positive, setting};
+use super::{Activation, Cell, Folded, FoldedRecurrent, Rank, Tensor};
+use crate::Result;
+
+/// Where the inner iteration starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Start {
+    /// `h_{k-1}`, as the authors' code.
+    Previous,
+    /// 0, as the paper's method section reads.
+    Zero,
+}
+
+/// The sign before `h_{k-1}` inside the inner iteration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sign {
+    /// `z = h + h_{k-1}`.
+    Plus,
+    /// `z = h - h_{k-1}`.
+    Minus,
+}
+
+/// How many step sizes are learned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StepSizes {
+    /// One for each time step and iteration; beyond the training length the last one is used.
+    PerStep,
+    /// One for each iteration.
+    PerIteration,
+}
+
+/// The outer matrix `P`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Projection {
+    /// `P = U`, shared.
+    Shared,
+    /// `P = I`.
+    Identity,
+}
+
+/// Settings of an ERNN; the defaults are the paper's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ErnnConfig {
+    /// `D`.
+    pub hidden: usize,
+    /// Rank of `U - I`, or a dense `U`.
+    pub rank: Rank,
+    /// `K`.
+    pub iterations: usize,
+    /// `phi`.
+    pub activation: Activation,
+    /// Where the inner iteration starts.
+    pub start: Start,
+    /// Sign before `h_{k-1}`.
+    pub sign: Sign,
+    /// Step sizes per step or per iteration.
+    pub steps: StepSizes,
+    /// Initial step size.
+    pub eta: f64,
+    /// The learning rate of the step sizes, as a factor to that of the matrices.
+    pub eta_learning_rate: f64,
+    /// `gamma`, not learned.
+    pub gamma: f64,
+    /// `P`.
+    pub projection: Projection,
+    /// `T`: time steps with a step size of their own; the training part's longest sequence.
+    pub max_steps: usize,
+    /// Standard deviation of the initial matrices.
+    pub deviation: f64,
+}
+
+impl Default for ErnnConfig {
+    fn default() -> Self {
+        ErnnConfig {
+            hidden: 64,
+            rank: Rank::Low(8),
+            iterations: 1,
+            activation: Activation::Relu,
+            start: Start::Previous,
+            sign: Sign::Plus,
+            steps: StepSizes::PerStep,
+            eta: 0.01,
+            eta_learning_rate: 1.0,
+            gamma: 1.0,
+            projection: Projection::Shared,
+            max_steps: 1,
+            deviation: 0.1,
+        }
+    }
+}
+
+impl ErnnConfig {
+    fn rows(&self) -> usize {
+        match self.steps {
+            StepSizes::PerStep => self.max_steps,
+            StepSizes::PerIteration => 1,
+        }
+    }
+
+    /// Lengths of W, b, the recurrent tensors (the second empty for a dense U) and eta.
+    fn lengths(&self, inputs: usize) -> [usize; 5] {
+        let (first, second) = match self.rank {
+            Rank::Full => (self.hidden * self.hidden, 0),
+            Rank::Low(rank) => (self.hidden * rank, rank * self.hidden),
+        };
+        [
+            self.hidden * inputs,
+            self.hidden,
+            first,
+            second,
+            self.rows() * self.iterations,
+        ]
+    }
+
+    /// `P [W | b]` and `R`.
+    fn fold_matrices<F: Real>(&self, inputs: usize, parameters: &[F]) -> (Vec<F>, Vec<F>, FoldedRecurrent<F>) {
+        let hidden = self.hidden;
+        let [w, b, u, h, _] = cut(parameters, self.lengths(inputs));
+        let (w_view, b_view) = (Matrix::new(w, hidden, inputs), Matrix::new(b, hidden, 1));
+        let shared = self.projection == Projection::Shared;
+        match self.rank {
+            Rank::Full => {
+                let u_view = Matrix::new(u, hidden, hidden);
+                if shared {
+                    let (weight, bias) = (product(u_view, w_view, w.len()), product(u_view, b_view, b.len()));
+                    (weight, bias, FoldedRecurrent::Dense(product(u_view, u_view, u.len())))
+                } else {
+                    (w.to_vec(), b.to_vec(), FoldedRecurrent::Dense(u.to_vec()))
+                }
+            }
+            Rank::Low(rank) => {
+                let (v_view, h_view) = (Matrix::new(u, hidden, rank), Matrix::new(h, rank, hidden));
+                let (mut weight, mut bias, mut left) = (w.to_vec(), b.to_vec(), u.to_vec());
+                if shared {
+                    let hw = product(h_view, w_view, rank * inputs);
+                    multiply_add(F::ONE, v_view, Matrix::new(&hw, rank, inputs), &mut weight);
+                    let hb = product(h_view, b_view, rank);
+                    multiply_add(F::ONE, v_view, Matrix::new(&hb, rank, 1), &mut bias);
+                    let inner = self.inner(u, h, rank);
+                    left = product(v_view, Matrix::new(&inner, rank, rank), u.len());
+                }
+                (
+                    weight,
+                    bias,
+                    FoldedRecurrent::LowRank {
+                        rank,
+                        identity: F::ONE,
+                        left,
+                        right: h.to_vec(),
+                    },
+                )
+            }
+        }
+    }
+
+    /// `2 I + H V`.
+    fn inner<F: Real>(&self, v: &[F], h: &[F], rank: usize) -> Vec<F> {
+        let mut inner = product(
+            Matrix::new(h, rank, self.hidden),
+            Matrix::new(v, self.hidden, rank),
+            rank * rank,
+        );
+        for index in 0..rank {
+            inner[index * rank + index] += F::ONE + F::ONE;
+        }
+        inner
+    }
+
+    /// The vjp of the low-rank folding with `P = U`.
+    fn unfold_low_rank<F: Real>(
+        &self,
+        inputs: usize,
+        rank: usize,
+        parameters: &[F],
+        folded: &LeakyGradient<F>,
+        gradient: &mut [F],
+    ) {
+        let hidden = self.hidden;
+        let [w, b, v, h, _] = cut(parameters, self.lengths(inputs));
+        let [dw, db, dv, dh, _] = cut_mut(gradient, self.lengths(inputs));
+        let (v_view, h_view) = (Matrix::new(v, hidden, rank), Matrix::new(h, rank, hidden));
+        // A = V (2 I + H V), B = H.
+        let inner = self.inner(v, h, rank);
+        let left = Matrix::new(&folded.left, hidden, rank);
+        multiply_add(F::ONE, left, Matrix::new(&inner, rank, rank).transposed(), dv);
+        let inner_gradient = product(v_view.transposed(), left, rank * rank);
+        let inner_gradient = Matrix::new(&inner_gradient, rank, rank);
+        multiply_add(F::ONE, inner_gradient, v_view.transposed(), dh);
+        multiply_add(F::ONE, h_view.transposed(), inner_gradient, dv);
+        add(dh, &folded.right);
+        // P X = X + V (H X), for X = W and X = b.
+        for (x, x_gradient, out, columns) in [
+            (w, &mut *dw, &folded.input_weight, inputs),
+            (b, &mut *db, &folded.bias, 1),
+        ] {
+            let (x, out_view) = (Matrix::new(x, hidden, columns), Matrix::new(out, hidden, columns));
+            let hx = product(h_view, x, rank * columns);
+            let hx_gradient = product(v_view.transposed(), out_view, rank * columns);
+            let hx_gradient = Matrix::new(&hx_gradient, rank, columns);
+            add(x_gradient, out);
+            multiply_add(F::ONE, h_view.transposed(), hx_gradient, x_gradient);
+            multiply_add(F::ONE, out_view, Matrix::new(&hx, rank, columns).transposed(), dv);
+            multiply_add(F::ONE, hx_gradient, x.transposed(), dh);
+        }
+    }
+
+    /// The vjp of the dense folding with `P = U`.
+    fn unfold_dense<F: Real>(&self, inputs: usize, parameters: &[F], folded: &LeakyGradient<F>, gradient: &mut [F]) {
+        let hidden = self.hidden;
+        let [w, b, u, _, _] = cut(parameters, self.lengths(inputs));
+        let [dw, db, du, _, _] = cut_mut(gradient, self.lengths(inputs));
+        let u_view = Matrix::new(u, hidden, hidden).transposed();
+        let r_gradient = Matrix::new(&folded.left, hidden, hidden);
+        multiply_add(F::ONE, r_gradient, u_view, du);
+        multiply_add(F::ONE, u_view, r_gradient, du);
+        for (x, x_gradient, out, columns) in [
+            (w, &mut *dw, &folded.input_weight, inputs),
+            (b, &mut *db, &folded.bias, 1),
+        ] {
+            let out = Matrix::new(out, hidden, columns);
+            multiply_add(F::ONE, out, Matrix::new(x, hidden, columns).transposed(), du);
+            multiply_add(F::ONE, u_view, out, x_gradient);
+        }
+    }
+}
+
+impl Cell for ErnnConfig {
+    fn check(&self) -> Result<()> {
+        check_hidden(self.hidden)?;
+        self.rank.check(self.hidden)?;
+        if !(1..=1000).contains(&self.iterations) {
+            return Err(setting("iterations", self.iterations, "a number from 1 to 1000"));
+        }
+        if self.max_steps == 0 {
+            return Err(setting("max_steps", 0, "at least 1"));
+        }
+        if !self.eta.is_finite() {
+            return Err(setting("eta", self.eta, "a finite number"));
+        }
+        check_not_negative("gamma", self.gamma)?;
+        check_not_negative("eta_learning_rate", self.eta_learning_rate)?;
+        check_positive("deviation", self.deviation)
+    }
+
+    fn tensors(&self, inputs: usize) -> Vec<Tensor> {
+        let hidden = self.hidden;
+        let mut tensors = vec![Tensor::matrix("W", hidden, inputs), Tensor::vector("b", hidden)];
+        match self.rank {
+            Rank::Full => tensors.push(Tensor::matrix("U", hidden, hidden)),
+            Rank::Low(rank) => {
+                tensors.push(Tensor::matrix("V", hidden, rank));
+                tensors.push(Tensor::matrix("H", rank, hidden));
+            }
+        }
+        tensors.push(Tensor {
+            name: "eta",
+            shape: vec![self.rows(), self.iterations],
+            decay: false,
+            learning_rate_scale: self.eta_learning_rate,
+        });
+        tensors
+    }
+
+    fn initialize<F: Real>(&self, inputs: usize, rng: &mut impl Rng, parameters: &mut [F]) {
+        let [w, b, u, h, eta] = cut_mut(parameters, self.lengths(inputs));
+        for matrix in [w, &mut *u, h] {
+            fill_normal(rng, self.deviation, matrix);
+        }
+        if self.rank == Rank::Full {
+            // As in the low-rank form, U starts near the identity.
+            for index in 0..self.hidden {
+                u[index * self.hidden + index] += F::ONE;
+            }
+        }
+        b.fill(F::ZERO);
+        eta.fill(F::from_f64(self.eta));
+    }
+
+    fn fold<F: Real>(&self, inputs: usize, parameters: &[F]) -> Folded<F> {
+        let (input_weight, bias, recurrent) = self.fold_matrices(inputs, parameters);
+        let [.., eta] = cut(parameters, self.lengths(inputs));
+        let gamma = F::from_f64(self.gamma);
+        let sign = match self.sign {
+            Sign::Plus => 1.0,
+            Sign::Minus => -1.0,
+        };
+        let start = match self.start {
+            Start::Previous => 1.0,
+            Start::Zero => 0.0,
+        };
+        Folded {
+            inputs,
+            hidden: self.hidden,
+            input_weight,
+            bias,
+            recurrent,
+            activation: self.activation.into(),
+            iterations: self.iterations,
+            start_scale: F::from_f64(start + sign),
+            previous_scale: F::from_f64(sign),
+            decay: eta.iter().map(|&eta| F::ONE - gamma * eta).collect(),
+            gain: eta.to_vec(),
+            learned_steps: true,
+        }
+    }
+
+    fn unfold<F: Real>(&self, inputs: usize, parameters: &[F], folded: &LeakyGradient<F>, gradient: &mut [F]) {
+        match (self.projection, self.rank) {
+            (Projection::Shared, Rank::Low(rank)) => {
+                self.unfold_low_rank(inputs, rank, parameters, folded, gradient);
+            }
+            (Projection::Shared, Rank::Full) => self.unfold_dense(inputs, parameters, folded, gradient),
+            (Projection::Identity, _) => {
+                let [dw, db, du, dh, _] = cut_mut(gradient, self.lengths(inputs));
+                add(dw, &folded.input_weight);
+                add(db, &folded.bias);
+                add(du, &folded.left);
+                add(dh, &folded.right);
+            }
+        }
+        let [.., d_eta] = cut_mut(gradient, self.lengths(inputs));
+        let gamma = F::from_f64(self.gamma);
+        for ((out, &gain), &decay) in d_eta.iter_mut().zip(&folded.gain).zip(&folded.decay) {
+            *out += gain - gamma * decay;
+        }
+    }
+}

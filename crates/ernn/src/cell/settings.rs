@@ -1,0 +1,113 @@
+//! Settings that several cells share.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::{Error, Result};
+
+/// The function `phi` of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Activation {
+    /// `max(0, x)`.
+    Relu,
+    /// Hyperbolic tangent.
+    Tanh,
+    /// `1 / (1 + e^-x)`.
+    Sigmoid,
+}
+
+impl From<Activation> for ernn_kernels::Activation {
+    fn from(activation: Activation) -> Self {
+        match activation {
+            Activation::Relu => ernn_kernels::Activation::Relu,
+            Activation::Tanh => ernn_kernels::Activation::Tanh,
+            Activation::Sigmoid => ernn_kernels::Activation::Sigmoid,
+        }
+    }
+}
+
+/// The rank of a recurrent matrix; in files `"full"` or a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rank {
+    /// A dense matrix.
+    Full,
+    /// A product `[D,r] [r,D]`.
+    Low(usize),
+}
+
+impl Rank {
+    /// Checks it against the hidden size.
+    pub(crate) fn check(self, hidden: usize) -> Result<()> {
+        match self {
+            Rank::Low(rank) if rank == 0 || rank > hidden => Err(setting(
+                "rank",
+                rank,
+                format!("full or a number from 1 to the hidden size, {hidden}"),
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Serialize for Rank {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        match self {
+            Rank::Full => serializer.serialize_str("full"),
+            Rank::Low(rank) => serializer.serialize_u64(*rank as u64),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Rank {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Text {
+            Number(usize),
+            Word(String),
+        }
+        match Text::deserialize(deserializer)? {
+            Text::Number(rank) => Ok(Rank::Low(rank)),
+            Text::Word(word) if word == "full" => Ok(Rank::Full),
+            Text::Word(word) => Err(serde::de::Error::custom(format!(
+                "rank: found \"{word}\", expected \"full\" or a number"
+            ))),
+        }
+    }
+}
+
+/// An error about a setting.
+pub(crate) fn setting(name: &str, found: impl ToString, expected: impl ToString) -> Error {
+    Error::Setting {
+        name: name.to_string(),
+        found: found.to_string(),
+        expected: expected.to_string(),
+    }
+}
+
+/// Checks a hidden size.
+pub(crate) fn check_hidden(hidden: usize) -> Result<()> {
+    if (1..=65_536).contains(&hidden) {
+        Ok(())
+    } else {
+        Err(setting("hidden", hidden, "a number from 1 to 65536"))
+    }
+}
+
+/// Checks a number that must be finite and above 0.
+pub(crate) fn check_positive(name: &str, value: f64) -> Result<()> {
+    if value.is_finite() && value > 0.0 {
+        Ok(())
+    } else {
+        Err(setting(name, value, "a number above 0"))
+    }
+}
+
+/// Checks a number that must be finite and at least 0.
+pub(crate) fn check_not_negative(name: &str, value: f64) -> Result<()> {
+    if value.is_finite() && value >= 0.0 {
+        Ok(())
+    } else {
+        Err(setting(name, value, "0 or a number above 0"))
+    }
+}
