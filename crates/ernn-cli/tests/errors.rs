@@ -62,8 +62,8 @@ fn settings_out_of_range() {
         ("--sign times", ["sign", "found times"]),
         ("--steps all", ["steps", "found all"]),
         ("--projection none", ["projection", "found none"]),
-        ("--eta nan", ["eta", "nan"]),
-        ("--gamma inf", ["gamma", "inf"]),
+        ("--eta nan", ["eta: found NaN", "expected a finite number"]),
+        ("--gamma inf", ["gamma: found inf", "expected"]),
         (
             "--cell lstm",
             ["cell: found lstm", "expected ernn, rnn, fastrnn or antisymmetric"],
