@@ -99,7 +99,7 @@ def our_settings(kind, options):
         if name == "betas":
             settings["beta1"], settings["beta2"] = value
         elif name != "lr":
-            settings[{"eps": "epsilon", "weight_decay": "weight-decay"}.get(name, name)] = value
+            settings[{"eps": "epsilon"}.get(name, name)] = value
     return settings
 
 

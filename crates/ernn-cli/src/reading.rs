@@ -1,9 +1,11 @@
 //! How data is read: the flags that several subcommands share.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
+use ernn::checkpoint::SavedModel;
 use ernn::data::{self, Dataset, MissingPolicy, OpenOptions};
+use ernn::train::RunConfig;
 use serde::de::value::{Error as ValueError, StrDeserializer};
 use serde::de::{DeserializeOwned, IntoDeserializer};
 
@@ -13,7 +15,7 @@ use crate::failure::Result;
 #[derive(Args, Clone, Debug, Default, PartialEq)]
 #[command(next_help_heading = "Reading")]
 pub struct ReadingFlags {
-    /// What to do about missing values: refuse, interpolate, previous or zero
+    /// What to do about missing values: refuse, interpolate, previous or zero [default: refuse; for a model, as in its run]
     #[arg(long, value_name = "POLICY", value_parser = named::<MissingPolicy>)]
     pub missing: Option<MissingPolicy>,
     /// Values a step in two-dimensional arrays (label in column 0, then the steps)
@@ -25,6 +27,16 @@ pub struct ReadingFlags {
 }
 
 impl ReadingFlags {
+    /// These flags, and where they say nothing, how the model's own data was read.
+    pub fn as_for(&self, saved: &SavedModel) -> Result<Self> {
+        let config = RunConfig::from_toml(&saved.provenance.settings, Path::new("the model's settings"), None)?;
+        Ok(ReadingFlags {
+            missing: self.missing.or(Some(config.data.missing)),
+            features: self.features.or(config.data.features),
+            data_dir: self.data_dir.clone(),
+        })
+    }
+
     /// The library's options.
     pub fn options(&self) -> OpenOptions {
         OpenOptions {

@@ -35,6 +35,15 @@ fn missing_values_are_refused_or_filled() {
         for policy in ["interpolate", "previous", "zero"] {
             let report = place.json(&format!("train {path} {QUICK} --missing {policy} --validation 0"));
             assert!(report["loss"].is_number(), "never NaN: {report}");
+            // The model reads data as its run did.
+            let run = report["out"].as_str().unwrap();
+            place.ok(&format!("evaluate {run} {path}"));
+            place.ok(&format!("predict {run} {path}"));
+            place.fails(
+                &format!("predict {run} {path} --missing refuse"),
+                1,
+                &["missing values"],
+            );
         }
     });
 }

@@ -50,7 +50,7 @@ struct Report<'a> {
 /// Runs `ernn evaluate`.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let saved = SavedModel::load(&arguments.model)?;
-    let mut dataset = arguments.reading.open(&arguments.data)?;
+    let mut dataset = arguments.reading.as_for(&saved)?.open(&arguments.data)?;
     let trained_on_it = saved.provenance.fingerprint == train::fingerprint(&dataset);
     dataset.relabel(&saved.classes)?;
     let (name, mut part) = choose(&saved, &dataset, trained_on_it, arguments.part)?;

@@ -38,7 +38,7 @@ enum Format {
 /// Runs `ernn predict`.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let saved = SavedModel::load(&arguments.model)?;
-    let options = arguments.reading.options();
+    let options = arguments.reading.as_for(&saved)?.options();
     let mut sequences = match arguments.file.as_str() {
         "-" => data::read_sequences(io::stdin().lock(), &options)?,
         file => data::open_sequences(Path::new(file), &options)?,

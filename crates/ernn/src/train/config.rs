@@ -254,12 +254,8 @@ impl TrainingSettings {
             self.input_noise,
             "a standard deviation, 0 or more",
         )?;
-        let decay = match &self.optimizer {
-            OptimizerConfig::Adam(adam) => adam.weight_decay,
-            OptimizerConfig::AdamW(adam) => adam.weight_decay,
-            OptimizerConfig::Sgd(sgd) => sgd.weight_decay,
-        };
-        demand(finite(decay, 0.0), "weight_decay", decay, "0 or more")
+        check_optimizer(&self.optimizer)?;
+        check_schedule(&self.schedule)
     }
 
     /// The largest gradient norm; infinite where the settings name no limit.
@@ -270,6 +266,46 @@ impl TrainingSettings {
             f64::INFINITY
         }
     }
+}
+
+fn check_optimizer(optimizer: &OptimizerConfig) -> Result<()> {
+    let (decay, memories, epsilon) = match optimizer {
+        OptimizerConfig::Adam(adam) => (
+            adam.weight_decay,
+            vec![("beta1", adam.beta1), ("beta2", adam.beta2)],
+            adam.epsilon,
+        ),
+        OptimizerConfig::AdamW(adam) => (
+            adam.weight_decay,
+            vec![("beta1", adam.beta1), ("beta2", adam.beta2)],
+            adam.epsilon,
+        ),
+        OptimizerConfig::Sgd(sgd) => (sgd.weight_decay, vec![("momentum", sgd.momentum)], 1.0),
+    };
+    for (name, memory) in memories {
+        demand(
+            (0.0..1.0).contains(&memory),
+            name,
+            memory,
+            "a number from 0 up to, but not including, 1",
+        )?;
+    }
+    demand(
+        epsilon.is_finite() && epsilon > 0.0,
+        "epsilon",
+        epsilon,
+        "a number above 0",
+    )?;
+    demand(decay.is_finite() && decay >= 0.0, "weight_decay", decay, "0 or more")
+}
+
+fn check_schedule(schedule: &Schedule) -> Result<()> {
+    let (name, value, holds, expected) = match *schedule {
+        Schedule::Constant => return Ok(()),
+        Schedule::Step { factor, .. } => ("factor", factor, factor > 0.0 && factor.is_finite(), "a number above 0"),
+        Schedule::Cosine { floor, .. } => ("floor", floor, floor >= 0.0 && floor.is_finite(), "0 or more"),
+    };
+    demand(holds, name, value, expected)
 }
 
 pub(super) fn demand(holds: bool, name: &str, found: impl ToString, expected: &str) -> Result<()> {
