@@ -338,4 +338,5 @@ fn training_that_diverges_says_where() {
     assert_eq!(report["cut_short"], true);
     assert!(report["error"].as_str().unwrap().contains("is not finite"));
     assert!(place.path("run/checkpoint.safetensors").is_file());
+    place.ok("predict run train.csv");
 }

@@ -21,8 +21,13 @@ pub(super) struct Close<'a> {
 impl Close<'_> {
     /// Takes the best parameters (or those at hand, where no epoch was finished), measures, writes model and report.
     pub fn write(&self, mut model: Model<f32>, observer: &mut dyn Observer) -> Result<Outcome> {
-        if let (Phase::Select, Some(best)) = (self.state.phase, &self.state.best) {
-            model.parameters_mut().copy_from_slice(&best.parameters);
+        match (self.state.phase, &self.state.best) {
+            (Phase::Select, Some(best)) => model.parameters_mut().copy_from_slice(&best.parameters),
+            // Nothing good has come of it: the initial parameters are at least numbers.
+            _ if self.ending == Ending::Diverged => {
+                model = Model::new(self.run.model.clone(), self.run.config.training.seed)?
+            }
+            _ => {}
         }
         let model = SavedModel {
             provenance: self.provenance(),

@@ -166,7 +166,7 @@ impl<'a> Pass<'a> {
                 loss: self.state.tally.loss / self.state.tally.sequences as f64,
             });
         }
-        let measured = self.measure()?;
+        let measured = self.measure(epoch, plan.len())?;
         self.state.tally.seconds = before + began.elapsed().as_secs_f64();
         self.close_epoch(epoch, measured);
         Ok(true)
@@ -228,9 +228,20 @@ impl<'a> Pass<'a> {
             .learning_rate(self.settings.learning_rate, epoch - 1)
     }
 
-    fn measure(&self) -> Result<Option<Evaluation>> {
-        let evaluate = |part| evaluate::evaluate_normalized(&self.model, self.classes, part);
-        self.parts.validation.as_ref().map(evaluate).transpose()
+    fn measure(&self, epoch: usize, batch: usize) -> Result<Option<Evaluation>> {
+        let Some(part) = &self.parts.validation else {
+            return Ok(None);
+        };
+        let found = evaluate::evaluate_normalized(&self.model, self.classes, part)?;
+        if !found.loss.is_finite() {
+            return Err(Error::NotFinite {
+                epoch,
+                batch,
+                what: "the loss on the validation part".to_string(),
+                value: found.loss,
+            });
+        }
+        Ok(Some(found))
     }
 
     /// Books the epoch: record, best parameters, counters.

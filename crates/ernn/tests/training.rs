@@ -1,0 +1,187 @@
+//! Training through the library: stopping anywhere, and what a run may look at.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ernn::checkpoint::EpochRecord;
+use ernn::data::{self, Dataset, OpenOptions};
+use ernn::train::{self, BatchProgress, Ending, Observer, Options, Out, Outcome, RunConfig, RunFolder, Start};
+
+fn vowels() -> Dataset {
+    data::open("japanese-vowels", &OpenOptions::default()).unwrap()
+}
+
+/// Three epochs of seven batches, with everything that draws random numbers.
+fn settings() -> RunConfig {
+    let mut config = RunConfig::defaults("japanese-vowels");
+    config.set_in_layers("rank", &toml::Value::Integer(2)).unwrap();
+    config.set_in_layers("hidden", &toml::Value::Integer(6)).unwrap();
+    config.model.dropout = 0.2;
+    config.training.input_noise = 0.3;
+    config.training.epochs = 3;
+    config.training.batch_size = 32;
+    config
+}
+
+fn options(out: &Path) -> Options {
+    Options {
+        out: Out::At(out.to_path_buf()),
+        threads: 1,
+        stop: Arc::default(),
+    }
+}
+
+/// Asks to stop after so many batches, and counts what it sees.
+#[derive(Default)]
+struct Watcher {
+    stop: Option<(usize, Arc<AtomicBool>)>,
+    batches: usize,
+    epochs: Vec<usize>,
+    started: usize,
+    warnings: usize,
+}
+
+impl Observer for Watcher {
+    fn started(&mut self, start: &Start) {
+        assert_eq!(
+            (start.cell, start.train_sequences, start.validation_sequences),
+            ("ernn", 216, 54)
+        );
+        self.started += 1;
+    }
+
+    fn batch_done(&mut self, progress: &BatchProgress) {
+        self.batches += 1;
+        assert_eq!((progress.batches, progress.epochs), (7, 3));
+        if let Some((last, stop)) = &self.stop {
+            stop.store(self.batches >= *last, Ordering::Relaxed);
+        }
+    }
+
+    fn epoch_done(&mut self, record: &EpochRecord) {
+        self.epochs.push(record.epoch);
+    }
+
+    fn warning(&mut self, text: &str) {
+        assert!(text.contains("29 steps"), "{text}");
+        self.warnings += 1;
+    }
+}
+
+fn whole() -> Outcome {
+    train::train(&vowels(), &settings(), &Options::default(), &mut ()).unwrap()
+}
+
+#[test]
+fn an_observer_sees_every_batch_and_epoch() {
+    let mut watcher = Watcher::default();
+    train::train(&vowels(), &settings(), &Options::default(), &mut watcher).unwrap();
+    assert_eq!(
+        (watcher.started, watcher.batches, watcher.epochs),
+        (1, 21, vec![1, 2, 3])
+    );
+    assert_eq!(watcher.warnings, 1, "the test part has longer sequences");
+}
+
+#[test]
+fn a_run_stopped_after_any_batch_goes_on_to_the_same_bits() {
+    let (dataset, config, whole) = (vowels(), settings(), whole());
+    let folder = tempfile::tempdir().unwrap();
+    for last in [1, 3, 6, 7, 8, 20] {
+        let path = folder.path().join(last.to_string());
+        let options = options(&path);
+        let mut watcher = Watcher {
+            stop: Some((last, options.stop.clone())),
+            ..Watcher::default()
+        };
+        let stopped = train::train(&dataset, &config, &options, &mut watcher).unwrap();
+        assert_eq!((stopped.report.ending, watcher.batches), (Ending::Interrupted, last));
+        options.stop.store(false, Ordering::Relaxed);
+        let mut watcher = Watcher::default();
+        let run = RunFolder::open(&path).unwrap();
+        let config = run.read_config().unwrap();
+        let resumed = train::resume(&dataset, &config, run, &options, &mut watcher).unwrap();
+        assert_eq!(watcher.batches, 21 - last, "exactly the batches that were left");
+        assert!(
+            resumed.model.to_bytes() == whole.model.to_bytes(),
+            "stopped after batch {last}"
+        );
+        assert_eq!(resumed.report.evaluation, whole.report.evaluation);
+    }
+}
+
+#[test]
+fn the_test_part_has_no_influence_on_the_model() {
+    let mut dataset = vowels();
+    let test = dataset.test.as_mut().unwrap();
+    test.values.iter_mut().for_each(|value| *value = -7.0 * *value);
+    test.labels.reverse();
+    let other = train::train(&dataset, &settings(), &Options::default(), &mut ()).unwrap();
+    assert!(other.model.to_bytes() == whole().model.to_bytes());
+    dataset.test = None;
+    let without = train::train(&dataset, &settings(), &Options::default(), &mut ()).unwrap();
+    assert!(without.model.to_bytes() == whole().model.to_bytes());
+    assert_eq!(without.report.part, "validation");
+    assert_eq!(
+        Some(without.report.evaluation.accuracy),
+        without.report.validation_accuracy
+    );
+}
+
+#[test]
+fn a_validation_part_of_its_own_is_used_as_it_is() {
+    let mut dataset = vowels();
+    let (fit, validation) = train::split(&dataset, 0.2, settings().training.seed).unwrap();
+    dataset.train = fit;
+    dataset.validation = validation;
+    let own = train::train(&dataset, &settings(), &Options::default(), &mut ()).unwrap();
+    // The same sequences as in the split of the run: the same parameters.
+    assert!(own.model.model.parameters() == whole().model.model.parameters());
+}
+
+#[test]
+fn no_validation_part_takes_the_last_epoch() {
+    let mut config = settings();
+    config.training.validation = 0.0;
+    let outcome = train::train(&vowels(), &config, &Options::default(), &mut ()).unwrap();
+    assert_eq!(
+        (outcome.report.best_epoch, outcome.report.validation_accuracy),
+        (3, None)
+    );
+    assert_eq!(outcome.report.part, "test");
+}
+
+#[test]
+fn the_best_epoch_is_the_one_of_the_highest_validation_accuracy() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run");
+    let mut config = settings();
+    config.training.epochs = 12;
+    config.training.learning_rate = 0.05;
+    let outcome = train::train(&vowels(), &config, &options(&path), &mut ()).unwrap();
+    let text = std::fs::read_to_string(path.join("metrics.jsonl")).unwrap();
+    let records: Vec<EpochRecord> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let key = |record: &EpochRecord| (record.validation_accuracy.unwrap(), -record.validation_loss.unwrap());
+    let best = records
+        .iter()
+        .reduce(|best, record| if key(record) > key(best) { record } else { best });
+    assert_eq!(outcome.report.best_epoch, best.unwrap().epoch);
+    assert_eq!(outcome.report.validation_accuracy, best.unwrap().validation_accuracy);
+}
+
+#[test]
+fn every_cell_trains() {
+    let dataset = vowels();
+    for cell in ["ernn", "rnn", "fastrnn", "antisymmetric"] {
+        let mut config = settings();
+        config.change_cell(cell).unwrap();
+        config.stack(2).unwrap();
+        let outcome = train::train(&dataset, &config, &Options::default(), &mut ()).unwrap();
+        assert_eq!(outcome.report.cell, cell);
+        assert!(outcome.report.evaluation.loss.is_finite(), "{cell}");
+        let bytes = outcome.model.to_bytes();
+        let read = ernn::checkpoint::SavedModel::from_bytes(Path::new("m"), &bytes).unwrap();
+        assert!(read.to_bytes() == bytes, "{cell}");
+    }
+}
