@@ -19,7 +19,10 @@ fn fit_to_model(saved: &SavedModel, names: &[String], part: &mut Part) {
         let mut row = vec![0.0; order.len()];
         for values in part.values.chunks_exact_mut(order.len()) {
             row.copy_from_slice(values);
-            values.iter_mut().zip(&order).for_each(|(value, &from)| *value = row[from]);
+            values
+                .iter_mut()
+                .zip(&order)
+                .for_each(|(value, &from)| *value = row[from]);
         }
     }
     if let Some(note) = length_note(&saved.model, part) {
@@ -32,7 +35,10 @@ fn order_of(model: &[String], names: &[String]) -> Option<Vec<usize>> {
     if model == names || model.len() != names.len() {
         return None;
     }
-    model.iter().map(|name| names.iter().position(|other| other == name)).collect()
+    model
+        .iter()
+        .map(|name| names.iter().position(|other| other == name))
+        .collect()
 }
 
 #[cfg(test)]

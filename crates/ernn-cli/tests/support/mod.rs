@@ -140,7 +140,13 @@ impl Running {
     /// Ctrl-C.
     pub fn interrupt(mut self) -> Done {
         let process = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-INT", &process]).status().unwrap().success());
+        assert!(
+            Command::new("kill")
+                .args(["-INT", &process])
+                .status()
+                .unwrap()
+                .success()
+        );
         self.stderr.read_to_string(&mut self.said).unwrap();
         let mut stdout = String::new();
         self.child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 /// Adam with weight decay as an L2 term of the gradient. Defaults are those of the paper and of torch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields, default)]
 pub struct Adam {
     /// Memory of the gradient's mean.
     pub beta1: f64,
@@ -39,7 +39,7 @@ impl Default for Adam {
 
 /// Adam with decoupled weight decay. Defaults are those of torch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields, default)]
 pub struct AdamW {
     /// Memory of the gradient's mean.
     pub beta1: f64,

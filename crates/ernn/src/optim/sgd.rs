@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 /// Gradient descent with momentum. Defaults are those of torch.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields, default)]
 pub struct Sgd {
     /// Part of the last step that goes on.
     pub momentum: f64,

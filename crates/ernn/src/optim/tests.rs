@@ -121,7 +121,7 @@ fn settings_are_read_with_defaults_and_unknown_ones_refused() {
         weight_decay: 0.1,
         ..Adam::default()
     });
-    assert_eq!(read(r#"{"kind": "adam", "weight-decay": 0.1}"#).unwrap(), adam);
+    assert_eq!(read(r#"{"kind": "adam", "weight_decay": 0.1}"#).unwrap(), adam);
     assert_eq!(
         read(r#"{"kind": "adamw"}"#).unwrap(),
         OptimizerConfig::AdamW(AdamW::default())
@@ -134,7 +134,7 @@ fn settings_are_read_with_defaults_and_unknown_ones_refused() {
         let text = serde_json::to_string(&config).unwrap();
         assert_eq!(read(&text).unwrap(), config, "{text}");
     }
-    let error = read(r#"{"kind": "adam", "weight_decay": 0.1}"#)
+    let error = read(r#"{"kind": "adam", "weight-decay": 0.1}"#)
         .unwrap_err()
         .to_string();
     assert!(

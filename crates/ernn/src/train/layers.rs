@@ -13,7 +13,11 @@ impl RunConfig {
     pub fn cell(&self) -> &'static str {
         let mut kinds = self.model.layers.iter().map(CellConfig::name);
         let first = kinds.next().unwrap_or_default();
-        if kinds.all(|kind| kind == first) { first } else { "mixed" }
+        if kinds.all(|kind| kind == first) {
+            first
+        } else {
+            "mixed"
+        }
     }
 
     /// Makes every layer one of another kind, as large as it was, with the default settings of the kind. Layers of that kind
