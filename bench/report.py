@@ -43,15 +43,21 @@ def shape_section(name, result):
     lines = [f"## {name}: T={shape.T} d={shape.d} D={shape.D} r={shape.r}", "",
              "| contestant | median ms | quartiles | GFLOP/s |", "|---|---:|---:|---:|"]
     lines += [time_row(contestant, values, shape) for contestant, values in times.items()]
-    lines += ["", "| slower | faster | ratio | quartiles | asked |", "|---|---|---:|---:|---:|"]
+    lines += ratio_table(name, times)
+    lines += ["", *product_lines(times, shape)]
+    lines += [f"Skipped: {contestant}: {reason}" for contestant, reason in result["skipped"].items()]
+    return [*lines, ""]
+
+
+def ratio_table(name, times):
+    """The promised ratios, where both contestants ran."""
+    rows = []
     for slower, faster, asked in field.RATIOS:
         if slower in times and faster in times:
             low, middle, high = ratio(times[slower], times[faster])
             target = f"{asked:g}" if asked and name == "har-2" else ""
-            lines.append(f"| {slower.name()} | {faster.name()} | {middle:.2f} | {low:.2f}-{high:.2f} | {target} |")
-    lines += ["", *product_lines(times, shape)]
-    lines += [f"Skipped: {contestant}: {reason}" for contestant, reason in result["skipped"].items()]
-    return [*lines, ""]
+            rows.append(f"| {slower.name()} | {faster.name()} | {middle:.2f} | {low:.2f}-{high:.2f} | {target} |")
+    return ["", "| slower | faster | ratio | quartiles | asked |", "|---|---|---:|---:|---:|", *rows] if rows else []
 
 
 def time_row(contestant, values, shape):

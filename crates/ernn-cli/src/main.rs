@@ -1,2 +1,59 @@
-//! The `ernn` command.
-fn main() {}
+//! The `ernn` command: arguments become settings, the library does the work, the result is printed or saved.
+//!
+//! stdout carries results only, stderr everything else. Exit codes: see [`failure::Failure::exit_code`].
+
+mod commands;
+mod failure;
+mod output;
+mod progress;
+mod reading;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Train, evaluate and use small recurrent networks on sequences.
+#[derive(Parser)]
+#[command(name = "ernn", version, after_help = EXIT_CODES, subcommand_required = true, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXIT_CODES: &str = "\
+DATA is a known name (see `ernn data list`), a file (.ts, .csv, .tsv, .npy, .npz), or a folder whose files are named after \
+their parts (X_TRAIN.ts, train.npy, test.csv).
+
+Exit codes: 0 done; 1 a file, the data or the training went wrong; 2 wrong arguments or settings; 130 stopped by Ctrl-C \
+(what was done is saved).";
+
+#[derive(Subcommand)]
+enum Command {
+    /// Train a model on a data set and leave a run folder.
+    Train(Box<commands::train::Arguments>),
+    /// Measure a model on a part of a data set.
+    Evaluate(commands::evaluate::Arguments),
+    /// Classify sequences, one line each.
+    Predict(commands::predict::Arguments),
+    /// Show what is inside a model file.
+    Inspect(commands::inspect::Arguments),
+    /// Show known data sets, or look into one.
+    Data(commands::data::Arguments),
+}
+
+fn main() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Train(arguments) => commands::train::run(&arguments),
+        Command::Evaluate(arguments) => commands::evaluate::run(&arguments),
+        Command::Predict(arguments) => commands::predict::run(&arguments),
+        Command::Inspect(arguments) => commands::inspect::run(&arguments),
+        Command::Data(arguments) => commands::data::run(&arguments),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            failure.print();
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}

@@ -5,7 +5,7 @@
 
 use crate::Real;
 use crate::pack::{Packed, tiles};
-use crate::simd::{Vector, load_row, row};
+use crate::simd::{Vector, load_row, row, store_row};
 
 /// What the sums start from.
 #[derive(Clone, Copy)]
@@ -139,6 +139,6 @@ impl<V: Vector> Epilogue<V> for Store<'_, V> {
     #[inline(always)]
     fn finish(&mut self, index: usize, sum: [V; 2]) {
         let out = &mut self.out[index * row::<V>()..(index + 1) * row::<V>()];
-        crate::simd::store_row(sum.map(|value| value.mul(self.scale)), out);
+        store_row([sum[0].mul(self.scale), sum[1].mul(self.scale)], out);
     }
 }

@@ -6,10 +6,9 @@
 
 use ernn_kernels::{Isa, Panels, Real};
 use rand::seq::SliceRandom;
-use rand_distr::{Distribution, StandardNormal};
 
 use crate::data::Part;
-use crate::data::random::{SplitMix, stream};
+use crate::data::random::{Normals, stream};
 
 /// Batches in a window that is sorted by length.
 const WINDOW: usize = 16;
@@ -112,11 +111,8 @@ impl<F: Real> Batch<F> {
         let mut starts = Vec::with_capacity(self.indices.len());
         for &index in &self.indices {
             starts.push(self.noisy.len());
-            let mut random = SplitMix::new(noise.seed, noise.epoch as u64, index as u64);
-            self.noisy.extend(part.sequence(index).iter().map(|value| {
-                let normal: f32 = StandardNormal.sample(&mut random);
-                value + noise.deviation * normal
-            }));
+            let mut normals = Normals::new(noise.seed, noise.epoch as u64, index as u64);
+            normals.add_to(part.sequence(index), noise.deviation, &mut self.noisy);
         }
         let (lengths, noisy) = (&self.lengths, &self.noisy);
         self.inputs.pack(part.features, lengths, |slot| {

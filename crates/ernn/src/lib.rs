@@ -1,15 +1,44 @@
 //! `ernn`: small recurrent networks on long sequences.
 //!
+//! Open a data set, train, evaluate, save, load, predict:
+//!
+//! ```
+//! use ernn::checkpoint::SavedModel;
+//! use ernn::data::{self, OpenOptions};
+//! use ernn::evaluate;
+//! use ernn::train::{self, Options, RunConfig};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("vowels.safetensors");
+//! let data = data::open("japanese-vowels", &OpenOptions::default())?; // or a path: .ts, .csv, .npy, a folder
+//! let mut config = RunConfig::defaults("japanese-vowels");
+//! config.training.epochs = 3; // a first look; the default takes longer and gets further
+//! let outcome = train::train(&data, &config, &Options::default(), &mut ())?;
+//! println!("{:.1} % of the {} part", 100.0 * outcome.report.evaluation.accuracy, outcome.report.part);
+//!
+//! outcome.model.save(&path)?;
+//! let model = SavedModel::load(&path)?;
+//! let test = data.test.as_ref().expect("this data set has a test part");
+//! let first = &evaluate::predict(&model, test)?[0];
+//! println!("speaker {}, {:.2}", model.classes[first.class], first.probabilities[first.class]);
+//! # assert_eq!(evaluate::evaluate(&model, test)?, outcome.report.evaluation);
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! The modules stand in the order in which data walks through them; a room uses only rooms before it.
 
 pub mod error;
-
+pub mod data;
 pub mod batch;
 pub mod cell;
-pub mod data;
 pub mod head;
 pub mod model;
 pub mod optim;
+pub mod checkpoint;
+pub mod evaluate;
+pub mod train;
 
 pub use ernn_kernels::{Isa, Panels, Real};
 pub use error::{Error, Result};

@@ -14,15 +14,15 @@
 
 use super::forward::{ForwardPack, Iteration, Step, running, scale_panel};
 use super::{Leaky, Recurrent};
-use crate::Real;
 use crate::compiled::Compiled;
 use crate::outer::{Outer, Rows, sum_rows};
 use crate::pack::Packed;
 use crate::product::{Epilogue, Init, Product, Store};
-use crate::simd::{load_row, row, store_row};
+use crate::simd::{Vector, load_row, row, store_row};
+use crate::{Activation, Real};
 
 /// Panel rows (steps x iterations) in a chunk.
-const CHUNK_ROWS: usize = 32;
+const CHUNK_ROWS: usize = 16;
 
 /// Weights packed for the backward pass.
 #[derive(Clone, Debug, Default)]
@@ -194,8 +194,7 @@ pub(crate) fn backward_block<V: Compiled>(task: BackwardTask<V::Scalar>) {
                 mask: None,
             };
             if cell.iterations == 1 {
-                let outputs = &read.saved[step * panel..][..panel];
-                single_step(&of, read.pack, step - first, outputs, gradient, &mut chunk, &mut sums);
+                single_step(&of, &read, step - first, gradient, &mut chunk, &mut sums);
             } else {
                 recompute(&of, &read, step - first, &mut chunk);
                 several_steps(&of, read.pack, step - first, gradient, &mut chunk, &mut sums);
@@ -251,9 +250,8 @@ fn add_all<V: Compiled>(values: &[V::Scalar], mask: Option<[V::Mask; 2]>, gradie
 #[inline(always)]
 fn single_step<V: Compiled>(
     of: &Iteration<V>,
-    pack: &BackwardPack<V::Scalar>,
+    read: &BackwardInput<V::Scalar>,
     local: usize,
-    outputs: &[V::Scalar],
     gradient: &mut [V::Scalar],
     chunk: &mut Chunk<V::Scalar>,
     sums: &mut BlockGradient<V::Scalar>,
@@ -262,6 +260,14 @@ fn single_step<V: Compiled>(
     let (panel, code) = (cell.hidden * row::<V>(), cell.rank() * row::<V>());
     let (decay, _, _) = cell.step_sizes(of.step, 0);
     let c0 = cell.start_scale;
+    let outputs = &read.saved[of.step * panel..][..panel];
+    let ahead = match of.step {
+        0 => [&[][..], &[]],
+        step => [
+            &read.saved[(step - 1) * panel..][..panel],
+            &read.states[(step - 1) * panel..][..panel],
+        ],
+    };
     let delta = &mut chunk.delta[local * panel..][..panel];
     deltas(of, 0, (of.previous, c0), outputs, gradient, delta, sums);
     let codes_gradient = &mut chunk.codes_gradient[local * code..][..code];
@@ -271,8 +277,9 @@ fn single_step<V: Compiled>(
         keep: V::splat(c0 * decay - cell.previous_scale),
         identity: V::splat(c0 * cell.identity()),
         scale: V::splat(c0),
+        ahead,
     };
-    recurrent_back(pack, codes_gradient, &mut back);
+    recurrent_back(read.pack, codes_gradient, &mut back);
 }
 
 /// One step back for `K > 1`.
@@ -310,6 +317,7 @@ fn several_steps<V: Compiled>(
             keep: V::splat(cell.step_sizes(of.step, index).0),
             identity: V::splat(cell.identity()),
             scale: V::splat(V::Scalar::ONE),
+            ahead: [&[], &[]],
         };
         recurrent_back(pack, &mut chunk.codes_gradient[at * code..][..code], &mut back);
     }
@@ -320,10 +328,8 @@ fn several_steps<V: Compiled>(
         .zip(gradient.chunks_exact_mut(row::<V>()))
     {
         let (inner, old) = (load_row::<V>(inner), load_row::<V>(out));
-        store_row(
-            [0, 1].map(|half: usize| inner[half].mul_add(start, old[half].mul(previous))),
-            out,
-        );
+        let low = inner[0].mul_add(start, old[0].mul(previous));
+        store_row([low, inner[1].mul_add(start, old[1].mul(previous))], out);
     }
 }
 
@@ -345,10 +351,7 @@ fn deltas<V: Compiled>(
     if !of.cell.learned_steps {
         for ((outputs, gradient), delta) in rows {
             let (y, g) = (load_row::<V>(outputs), load_row::<V>(gradient));
-            store_row(
-                [0, 1].map(|half: usize| activation.derivative_times(y[half], g[half].mul(gain))),
-                delta,
-            );
+            store_row(delta_row(activation, y, g, gain), delta);
         }
         return;
     }
@@ -360,13 +363,19 @@ fn deltas<V: Compiled>(
             decay_sum[half] = g[half].mul_add(z[half], decay_sum[half]);
             gain_sum[half] = g[half].mul_add(y[half], gain_sum[half]);
         }
-        store_row(
-            [0, 1].map(|half: usize| activation.derivative_times(y[half], g[half].mul(gain))),
-            delta,
-        );
+        store_row(delta_row(activation, y, g, gain), delta);
     }
     sums.decay[entry] += z.1 * decay_sum[0].add(decay_sum[1]).sum();
     sums.gain[entry] += gain_sum[0].add(gain_sum[1]).sum();
+}
+
+/// `e phi'(..) g` of one row.
+#[inline(always)]
+fn delta_row<V: Vector>(activation: Activation, y: [V; 2], g: [V; 2], gain: V) -> [V; 2] {
+    [
+        activation.derivative_times(y[0], g[0].mul(gain)),
+        activation.derivative_times(y[1], g[1].mul(gain)),
+    ]
 }
 
 /// `back <- R^T delta`, through `A^T delta` where `R` has low rank.
@@ -391,6 +400,8 @@ struct Back<'a, V: Compiled> {
     keep: V,
     identity: V,
     scale: V,
+    /// Panels that the step before will read: time runs backwards, which the processor does not foresee.
+    ahead: [&'a [V::Scalar]; 2],
 }
 
 impl<V: Compiled> Epilogue<V> for Back<'_, V> {
@@ -398,6 +409,12 @@ impl<V: Compiled> Epilogue<V> for Back<'_, V> {
     fn finish(&mut self, index: usize, sum: [V; 2]) {
         let at = index * row::<V>();
         let delta = load_row::<V>(&self.delta[at..at + row::<V>()]);
+        for panel in self.ahead {
+            if let Some(values) = panel.get(at..at + row::<V>()) {
+                V::prefetch(values);
+                V::prefetch(&values[V::LANES..]);
+            }
+        }
         let slot = &mut self.gradient[at..at + row::<V>()];
         let old = load_row::<V>(slot);
         let mut new = [V::zero(); 2];

@@ -244,7 +244,8 @@ impl<V: Compiled> Iteration<'_, V> {
 pub(crate) fn scale_panel<V: Compiled>(values: &[V::Scalar], factor: V::Scalar, out: &mut [V::Scalar]) {
     let factor = V::splat(factor);
     for (from, to) in values.chunks_exact(row::<V>()).zip(out.chunks_exact_mut(row::<V>())) {
-        store_row(load_row::<V>(from).map(|value| value.mul(factor)), to);
+        let [low, high] = load_row::<V>(from);
+        store_row([low.mul(factor), high.mul(factor)], to);
     }
 }
 

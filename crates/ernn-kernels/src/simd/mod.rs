@@ -2,6 +2,9 @@
 //!
 //! The types behind it are private to this crate and are only named inside functions that [`crate::dispatch`] enters after
 //! it has seen that the processor has their instructions; that is the reason why every `unsafe` block here is sound.
+//!
+//! Kernel code uses no closures: one that is not inlined would be compiled without the instruction set, and a register would
+//! then pass through memory at every operation.
 
 pub(crate) mod portable;
 #[cfg(target_arch = "x86_64")]
@@ -46,6 +49,9 @@ pub(crate) trait Vector: Copy {
     fn power_of_two(self) -> Self;
     /// The sum of the lanes, always added in the same order.
     fn sum(self) -> Self::Scalar;
+
+    /// Asks for the cache line at the start of a slice, to be near when it is read soon; does nothing where it cannot.
+    fn prefetch(from: &[Self::Scalar]);
 
     /// 0 in all lanes.
     #[inline(always)]

@@ -94,6 +94,8 @@ macro_rules! portable_vector {
                 $name(out)
             }
             #[inline(always)]
+            fn prefetch(_: &[$scalar]) {}
+            #[inline(always)]
             fn sum(self) -> $scalar {
                 let mut width = $lanes;
                 let mut values = self.0;

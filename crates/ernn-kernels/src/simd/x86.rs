@@ -26,6 +26,11 @@ macro_rules! intrinsics {
             unsafe { $store(to.as_mut_ptr(), self.0) }
         }
         #[inline(always)]
+        fn prefetch(from: &[$scalar]) {
+            // SAFETY: a prefetch reads nothing that the program sees and never faults.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(from.as_ptr().cast()) }
+        }
+        #[inline(always)]
         fn add(self, other: Self) -> Self {
             // SAFETY: as for `splat`.
             unsafe { Self($add(self.0, other.0)) }

@@ -67,11 +67,10 @@ pub(super) fn sequences(array: &Array, labels: Option<&Array>, options: &OpenOpt
 
 fn stacked(array: &Array, [sequences, steps, features]: [usize; 3], labels: Option<&Array>) -> Result<Raw> {
     array.refuse_empty()?;
-    if let Some(labels) = labels {
-        if labels.shape != [sequences] && labels.shape != [sequences, 1] {
-            let expected = format!("[{sequences}], one label a sequence");
-            return Err(labels.error("", &format!("labels of shape {:?}", labels.shape), &expected));
-        }
+    let fits = |labels: &&Array| labels.shape == [sequences] || labels.shape == [sequences, 1];
+    if let Some(labels) = labels.filter(|labels| !fits(labels)) {
+        let expected = format!("[{sequences}], one label a sequence");
+        return Err(labels.error("", &format!("labels of shape {:?}", labels.shape), &expected));
     }
     let mut raw = Raw::new(array.path, features);
     let mut values = Vec::with_capacity(steps * features);
@@ -163,7 +162,7 @@ impl<'a> Array<'a> {
             .iter()
             .try_fold(element.size, |product, &size| product.checked_mul(size));
         if needed != Some(values.len()) {
-            let needed = needed.map_or("more than memory holds".to_owned(), |needed| needed.to_string());
+            let needed = needed.map_or("more than 2^64".to_owned(), |needed| needed.to_string());
             let found = format!("{} bytes of values", values.len());
             return refuse(
                 found,

@@ -26,7 +26,14 @@ fn is_missing(text: &[u8]) -> bool {
 pub(crate) fn shown(text: &[u8]) -> String {
     const LONGEST: usize = 60;
     let text = String::from_utf8_lossy(text.trim_ascii());
-    let mut shown: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
+    let mut shown = String::new();
+    for letter in text.chars().take(LONGEST) {
+        if letter.is_control() {
+            shown.extend(letter.escape_debug())
+        } else {
+            shown.push(letter)
+        }
+    }
     if text.chars().count() > LONGEST {
         shown.push_str("...");
     }

@@ -1,0 +1,133 @@
+//! `ernn data`: which data sets are known, and what is inside one.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use ernn::data::{self, DatasetFacts, OpenOptions, PartFacts};
+use serde_json::{Value, json};
+
+use crate::failure::Result;
+use crate::output::{self, grouped};
+use crate::reading::ReadingFlags;
+
+/// Arguments of `ernn data`.
+#[derive(Args)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Show the known data sets
+    List {
+        /// Print one JSON array
+        #[arg(long)]
+        json: bool,
+        /// Folder of known data sets that are not built in (also read from ERNN_DATA_DIR)
+        #[arg(long, value_name = "DIR")]
+        data_dir: Option<PathBuf>,
+    },
+    /// Show counts, lengths, classes and missing values of a data set
+    Info {
+        /// Known name, file or folder
+        data: String,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        reading: ReadingFlags,
+    },
+}
+
+/// Runs `ernn data`.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    match &arguments.command {
+        Command::List { json, data_dir } => list(*json, data_dir.clone()),
+        Command::Info { data, json, reading } => info(&data::describe(&reading.open(data)?), *json),
+    }
+}
+
+fn list(json: bool, data_dir: Option<PathBuf>) -> Result<()> {
+    let options = OpenOptions {
+        data_dir,
+        ..OpenOptions::default()
+    };
+    let sets: Vec<_> = data::known()
+        .iter()
+        .map(|set| (set, data::found(set.name, &options)))
+        .collect();
+    if json {
+        let entry = |(set, found)| json!({"found": found, "set": set});
+        let sets: Vec<Value> = sets
+            .iter()
+            .map(|(set, found)| entry((set, found)))
+            .map(flattened)
+            .collect();
+        return Ok(output::print_json(&sets)?);
+    }
+    let mut text = String::new();
+    for (set, found) in sets {
+        let place = match found {
+            _ if set.built_in => "built in".to_string(),
+            Some(path) => format!("found in {}", path.display()),
+            None => "not found (name its folder with --data-dir or ERNN_DATA_DIR)".to_string(),
+        };
+        text += &format!(
+            "{:<16}  {}\n{:16}  {place}; {}; {}\n",
+            set.name, set.description, "", set.licence, set.source
+        );
+    }
+    Ok(output::print(text.trim_end())?)
+}
+
+/// The set's own entries and `found` beside them.
+fn flattened(mut entry: Value) -> Value {
+    let mut set = entry["set"].take();
+    set["found"] = entry["found"].take();
+    set
+}
+
+fn info(facts: &DatasetFacts, json: bool) -> Result<()> {
+    if json {
+        return Ok(output::print_json(facts)?);
+    }
+    let mut text = format!(
+        "{}: {} values a step, {:.1} MB\n",
+        facts.name, facts.features, facts.megabytes
+    );
+    text += &format!("features: {}\n", facts.feature_names.join(", "));
+    if !facts.constant_features.is_empty() {
+        text += &format!(
+            "never change in the training part: {}\n",
+            facts.constant_features.join(", ")
+        );
+    }
+    if facts.classes.is_empty() {
+        text += "no labels\n";
+    }
+    for part in &facts.parts {
+        text += &format!("\n{}", part_text(part, &facts.classes));
+    }
+    Ok(output::print(text.trim_end())?)
+}
+
+fn part_text(part: &PartFacts, classes: &[String]) -> String {
+    let mut text = format!(
+        "{}: {} sequences of {} to {} steps (median {}), {} steps in all",
+        part.name,
+        grouped(part.sequences),
+        part.shortest,
+        part.longest,
+        part.median_length,
+        grouped(part.steps),
+    );
+    if part.groups > 0 {
+        text += &format!(", {} groups", part.groups);
+    }
+    text += &format!(", {} missing values filled\n", part.filled);
+    for (class, count) in classes.iter().zip(&part.class_counts) {
+        text += &format!("  {class}: {count}\n");
+    }
+    text
+}

@@ -1,0 +1,105 @@
+//! `ernn evaluate`: a model measured on a part of a data set.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use ernn::checkpoint::SavedModel;
+use ernn::data::{Dataset, Part};
+use ernn::evaluate::{self, Evaluation};
+use ernn::train::{self, RunConfig};
+use serde::Serialize;
+
+use crate::failure::{Failure, Result};
+use crate::output;
+use crate::reading::ReadingFlags;
+
+/// Arguments of `ernn evaluate`.
+#[derive(Args)]
+pub struct Arguments {
+    /// Model file or run folder
+    model: PathBuf,
+    /// Known name, file or folder
+    data: String,
+    /// Which part [default: test; else, of the data it was trained on, validation; else all]
+    #[arg(long)]
+    part: Option<PartName>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    reading: ReadingFlags,
+}
+
+/// A part of a data set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum PartName {
+    Test,
+    Validation,
+    Train,
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    model: &'a Path,
+    dataset: &'a str,
+    part: &'static str,
+    #[serde(flatten)]
+    evaluation: Evaluation,
+}
+
+/// Runs `ernn evaluate`.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let saved = SavedModel::load(&arguments.model)?;
+    let mut dataset = arguments.reading.open(&arguments.data)?;
+    let trained_on_it = saved.provenance.fingerprint == train::fingerprint(&dataset);
+    dataset.relabel(&saved.classes)?;
+    let (name, mut part) = choose(&saved, &dataset, trained_on_it, arguments.part)?;
+    super::fit_to_model(&saved, &dataset.feature_names, &mut part);
+    let report = Report {
+        model: &arguments.model,
+        dataset: &dataset.name,
+        part: name,
+        evaluation: evaluate::evaluate(&saved, &part)?,
+    };
+    if arguments.json {
+        output::print_json(&report)?;
+    } else {
+        output::print(&output::evaluation(name, &report.evaluation))?;
+    }
+    Ok(())
+}
+
+fn choose(
+    saved: &SavedModel,
+    dataset: &Dataset,
+    trained_on_it: bool,
+    asked: Option<PartName>,
+) -> Result<(&'static str, Part)> {
+    let absent = |part: &str| {
+        Failure::Library(ernn::Error::Data {
+            dataset: dataset.name.clone(),
+            problem: format!("found no {part} part, expected one (--part names another)"),
+        })
+    };
+    let own = dataset.validation.is_some();
+    match asked {
+        None | Some(PartName::Test) if dataset.test.is_some() => Ok(("test", dataset.test.clone().unwrap_or_default())),
+        Some(PartName::Test) => Err(absent("test")),
+        None if !own && !trained_on_it => Ok(("all", dataset.train.clone())),
+        // Splitting again as the run did needs the run's own data.
+        Some(PartName::Train) if !own && !trained_on_it => Ok(("train", dataset.train.clone())),
+        Some(PartName::Validation) if !own && !trained_on_it => Err(absent("validation")),
+        Some(PartName::Train) => Ok(("train", split(saved, dataset)?.0)),
+        None | Some(PartName::Validation) => match split(saved, dataset)? {
+            (_, Some(validation)) => Ok(("validation", validation)),
+            (train, None) if asked.is_none() => Ok(("train", train)),
+            _ => Err(absent("validation")),
+        },
+    }
+}
+
+/// The run's own split, by the settings in the model.
+fn split(saved: &SavedModel, dataset: &Dataset) -> Result<(Part, Option<Part>)> {
+    let config = RunConfig::from_toml(&saved.provenance.settings, Path::new("the model's settings"), None)?;
+    Ok(train::split(dataset, config.training.validation, config.training.seed)?)
+}

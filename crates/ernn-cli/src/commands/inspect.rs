@@ -1,0 +1,98 @@
+//! `ernn inspect`: what is inside a model file.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use ernn::checkpoint::SavedModel;
+use serde_json::{Value, json};
+
+use crate::failure::Result;
+use crate::output::{self, bytes, grouped, percent};
+
+/// Arguments of `ernn inspect`.
+#[derive(Args)]
+pub struct Arguments {
+    /// Model file or run folder
+    model: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs `ernn inspect`.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let saved = SavedModel::load(&arguments.model)?;
+    if arguments.json {
+        output::print_json(&as_json(&saved))?;
+    } else {
+        output::print(&as_text(&saved))?;
+    }
+    Ok(())
+}
+
+fn as_json(saved: &SavedModel) -> Value {
+    let tensors: Vec<Value> = saved
+        .model
+        .spans()
+        .iter()
+        .map(|span| json!({"name": span.name, "shape": span.shape}))
+        .collect();
+    json!({
+        "config": saved.model.config(),
+        "parameters": saved.model.parameters().len(),
+        "model_bytes": saved.file_bytes(),
+        "tensors": tensors,
+        "classes": saved.classes,
+        "feature_names": saved.feature_names,
+        "normalization": saved.normalization,
+        "provenance": saved.provenance,
+    })
+}
+
+fn as_text(saved: &SavedModel) -> String {
+    let config = saved.model.config();
+    let provenance = &saved.provenance;
+    let mut text = String::new();
+    for (index, layer) in config.layers.iter().enumerate() {
+        let settings = serde_json::to_value(layer).unwrap_or_default();
+        let kind = settings["kind"].as_str().unwrap_or_default().to_string();
+        let settings: Vec<String> = settings
+            .as_object()
+            .into_iter()
+            .flatten()
+            .filter(|(name, _)| name.as_str() != "kind")
+            .map(|(name, value)| format!("{name} {}", value.to_string().trim_matches('"')))
+            .collect();
+        text += &format!("layer {index}: {}, {}\n", kind, settings.join(", "));
+    }
+    text += &format!(
+        "size: {} values a step, {} classes, {} parameters, {}\n",
+        config.input_size,
+        config.classes,
+        grouped(saved.model.parameters().len()),
+        bytes(saved.file_bytes()),
+    );
+    text += &format!("trained on: {}, seed {}, ", provenance.dataset, provenance.seed);
+    text += &format!("best epoch {}", provenance.best_epoch);
+    if let Some(accuracy) = provenance.validation_accuracy {
+        text += &format!(", validation accuracy {}", percent(accuracy));
+    }
+    text += &format!(", ernn {}\n", provenance.version);
+    text += &format!("classes: {}\n", saved.classes.join(", "));
+    text += "\ntensor                    shape\n";
+    for span in saved.model.spans() {
+        text += &format!("{:<24}  {:?}\n", span.name, span.shape);
+    }
+    text += &format!("\n{}", normalization(saved));
+    text += &format!("\nsettings of the run:\n{}", provenance.settings);
+    text.trim_end().to_string()
+}
+
+fn normalization(saved: &SavedModel) -> String {
+    let mut text = "feature                         mean         scale\n".to_string();
+    let statistics = saved.normalization.mean.iter().zip(&saved.normalization.scale);
+    for (name, (mean, scale)) in saved.feature_names.iter().zip(statistics) {
+        text += &format!("{name:<24}  {mean:>10.4}  {scale:>12.4}\n");
+    }
+    text
+}

@@ -1,0 +1,50 @@
+//! One file a subcommand: its arguments and what it does with them.
+
+pub mod data;
+pub mod evaluate;
+pub mod inspect;
+pub mod predict;
+pub mod train;
+mod train_flags;
+
+use ernn::checkpoint::SavedModel;
+use ernn::data::Part;
+use ernn::evaluate::length_note;
+
+use crate::output::say;
+
+/// Puts channels of the same names into the model's order, and says what a person should know about the sequences.
+fn fit_to_model(saved: &SavedModel, names: &[String], part: &mut Part) {
+    if let Some(order) = order_of(&saved.feature_names, names) {
+        let mut row = vec![0.0; order.len()];
+        for values in part.values.chunks_exact_mut(order.len()) {
+            row.copy_from_slice(values);
+            values.iter_mut().zip(&order).for_each(|(value, &from)| *value = row[from]);
+        }
+    }
+    if let Some(note) = length_note(&saved.model, part) {
+        say(&format!("warning: {note}"));
+    }
+}
+
+/// Where each of the model's channels stands among `names`; none if they stand alike, or are not the same names.
+fn order_of(model: &[String], names: &[String]) -> Option<Vec<usize>> {
+    if model == names || model.len() != names.len() {
+        return None;
+    }
+    model.iter().map(|name| names.iter().position(|other| other == name)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn channels_are_found_by_name() {
+        let names = |text: &str| text.split(' ').map(String::from).collect::<Vec<_>>();
+        assert_eq!(order_of(&names("x y z"), &names("z x y")), Some(vec![1, 2, 0]));
+        assert_eq!(order_of(&names("x y"), &names("x y")), None);
+        assert_eq!(order_of(&names("x y"), &names("a b")), None);
+        assert_eq!(order_of(&names("x y"), &names("y")), None);
+    }
+}

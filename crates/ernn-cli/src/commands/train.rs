@@ -1,0 +1,200 @@
+//! `ernn train`: settings from defaults, file and flags; a run; its report.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use clap::Args;
+use ernn::Error;
+use ernn::data::{self, OpenOptions};
+use ernn::optim::Schedule;
+use ernn::train::{self, Ending, Options, Out, Outcome, Report, RunConfig, RunFolder};
+
+use super::train_flags::{ModelFlags, TrainingFlags};
+use crate::failure::{Failure, Result};
+use crate::output::{self, bytes, grouped, percent, say, seconds};
+use crate::progress::Progress;
+use crate::reading::ReadingFlags;
+
+/// Arguments of `ernn train`.
+#[derive(Args)]
+pub struct Arguments {
+    /// Known name, file or folder (left out with --resume; may be left out with --config)
+    data: Option<String>,
+    /// Passes over the training part
+    #[arg(long, value_name = "N")]
+    epochs: Option<usize>,
+    /// Settings file, as the config.toml of a run folder; flags come on top
+    #[arg(long, value_name = "FILE", conflicts_with = "resume")]
+    config: Option<PathBuf>,
+    /// Run folder, new or empty [default: runs/DATA-CELL-N]
+    #[arg(long, value_name = "DIR", conflicts_with = "resume")]
+    out: Option<PathBuf>,
+    /// Go on with the run in this folder (more --epochs may be asked for)
+    #[arg(long, value_name = "DIR")]
+    resume: Option<PathBuf>,
+    /// Threads that compute [default: all]; the result does not depend on it
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// Print the report as one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    model: ModelFlags,
+    #[command(flatten)]
+    training: TrainingFlags,
+    #[command(flatten)]
+    reading: ReadingFlags,
+}
+
+/// Runs `ernn train`.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let options = Options {
+        out: arguments
+            .out
+            .clone()
+            .map_or_else(|| Out::Numbered(PathBuf::from("runs")), Out::At),
+        threads: threads(arguments.threads)?,
+        stop: Arc::default(),
+    };
+    let outcome = match &arguments.resume {
+        Some(folder) => resumed(arguments, folder, &options)?,
+        None => fresh(arguments, &options)?,
+    };
+    if arguments.json {
+        output::print_json(&outcome.report)?;
+    } else {
+        output::print(&summary(&outcome.report))?;
+    }
+    match (&outcome.report.ending, &outcome.report.out) {
+        (Ending::Interrupted, Some(folder)) => Err(Failure::Interrupted(folder.clone())),
+        _ => Ok(()),
+    }
+}
+
+fn threads(asked: Option<usize>) -> Result<usize> {
+    match asked {
+        None => Ok(train::available_threads()),
+        Some(threads @ 1..=1024) => Ok(threads),
+        Some(threads) => Err(Failure::Usage(format!(
+            "--threads: found {threads}, expected 1 to 1024"
+        ))),
+    }
+}
+
+fn fresh(arguments: &Arguments, options: &Options) -> Result<Outcome> {
+    let config = settings(arguments)?;
+    config.check()?;
+    if let Out::At(folder) = &options.out {
+        RunFolder::check_free(folder)?;
+    }
+    let dataset = data::open(&config.data.source, &open_options(&config))?;
+    stop_on_signals(&options.stop);
+    watched(|progress| train::train(&dataset, &config, options, progress))
+}
+
+/// A run that diverges says where its last good state lies.
+fn watched(run: impl FnOnce(&mut Progress) -> ernn::Result<Outcome>) -> Result<Outcome> {
+    let mut progress = Progress::new();
+    run(&mut progress).map_err(|error| match error {
+        Error::NotFinite { .. } => Failure::Diverged(error, progress.folder().map(Path::to_path_buf)),
+        error => Failure::Library(error),
+    })
+}
+
+/// Defaults of the data set, then the settings file, then flags.
+fn settings(arguments: &Arguments) -> Result<RunConfig> {
+    let source = arguments.data.as_deref();
+    let mut config = match (&arguments.config, source) {
+        (Some(path), _) => RunConfig::load(path, source)?,
+        (None, Some(source)) => RunConfig::defaults(source),
+        (None, None) => {
+            return Err(Failure::Usage(
+                "no DATA: name a data set, a file or a folder".to_string(),
+            ));
+        }
+    };
+    let reading = &arguments.reading;
+    if let Some(missing) = reading.missing {
+        config.data.missing = missing;
+    }
+    config.data.features = reading.features.or(config.data.features);
+    config.data.data_dir = reading.data_dir.clone().or(config.data.data_dir);
+    if let Some(epochs) = arguments.epochs {
+        config.training.epochs = epochs;
+        if let Schedule::Cosine { epochs: end, .. } = &mut config.training.schedule {
+            *end = epochs;
+        }
+    }
+    arguments.model.apply(&mut config)?;
+    arguments.training.apply(&mut config)?;
+    Ok(config)
+}
+
+fn open_options(config: &RunConfig) -> OpenOptions {
+    OpenOptions {
+        data_dir: config.data.data_dir.clone(),
+        missing: config.data.missing,
+        features: config.data.features,
+    }
+}
+
+fn resumed(arguments: &Arguments, path: &Path, options: &Options) -> Result<Outcome> {
+    if arguments.data.is_some()
+        || arguments.model != ModelFlags::default()
+        || arguments.training != TrainingFlags::default()
+        || (ReadingFlags {
+            data_dir: None,
+            ..arguments.reading.clone()
+        }) != ReadingFlags::default()
+    {
+        let text =
+            "--resume goes on with the settings of the run; only --epochs, --threads, --data-dir and --json go with it";
+        return Err(Failure::Usage(text.to_string()));
+    }
+    let folder = RunFolder::open(path)?;
+    let mut config = folder.read_config()?;
+    config.data.data_dir = arguments.reading.data_dir.clone().or(config.data.data_dir);
+    if let Some(epochs) = arguments.epochs {
+        config.extend_to(epochs)?;
+    }
+    let dataset = data::open(&config.data.source, &open_options(&config))?;
+    stop_on_signals(&options.stop);
+    watched(|progress| train::resume(&dataset, &config, folder, options, progress))
+}
+
+/// The first signal asks the run to stop after the batch under way, the second ends the process.
+fn stop_on_signals(stop: &Arc<AtomicBool>) {
+    let stop = Arc::clone(stop);
+    let handler = move || {
+        if stop.swap(true, Ordering::SeqCst) {
+            std::process::exit(130);
+        }
+        say("stopping after this batch (once more: at once)");
+    };
+    if let Err(error) = ctrlc::set_handler(handler) {
+        say(&format!("warning: Ctrl-C will not save the run: {error}"));
+    }
+}
+
+fn summary(report: &Report) -> String {
+    let evaluation = output::evaluation(report.part, &report.evaluation);
+    let validation = report
+        .validation_accuracy
+        .map_or_else(String::new, |accuracy| format!(" (validation {})", percent(accuracy)));
+    let folder = report
+        .out
+        .as_ref()
+        .map_or_else(String::new, |out| format!("\nrun folder: {}", out.display()));
+    format!(
+        "{}: {}, {} parameters, {}\nbest epoch {} of {}{validation}, trained in {}, seed {}\n{evaluation}{folder}",
+        report.dataset,
+        report.cell,
+        grouped(report.parameters),
+        bytes(report.model_bytes),
+        report.best_epoch,
+        report.epochs,
+        seconds(report.train_seconds),
+        report.seed,
+    )
+}

@@ -1,0 +1,228 @@
+//! Flags that change settings: each one is a setting of `config.toml` under its own name.
+
+use clap::Args;
+use ernn::model::Pooling;
+use ernn::optim::{OptimizerConfig, Schedule};
+use ernn::train::{ClassWeights, RunConfig};
+use toml::Value;
+
+use crate::failure::{Failure, Result};
+use crate::reading::named;
+
+/// Flags of the network.
+#[derive(Args, Clone, Debug, Default, PartialEq)]
+#[command(next_help_heading = "Network")]
+pub struct ModelFlags {
+    /// Kind of the cells: ernn, rnn, fastrnn or antisymmetric
+    #[arg(long, value_name = "KIND")]
+    pub cell: Option<String>,
+    /// Layers on top of each other
+    #[arg(long, value_name = "N")]
+    pub layers: Option<usize>,
+    /// Hidden size D
+    #[arg(long, value_name = "N")]
+    pub hidden: Option<usize>,
+    /// Rank of the recurrent matrix: a number, or full
+    #[arg(long, value_name = "N|full")]
+    pub rank: Option<String>,
+    /// Nonlinearity: relu, tanh or sigmoid
+    #[arg(long, value_name = "NAME")]
+    pub activation: Option<String>,
+    /// What the readout sees of the last layer: last (state) or mean (of all states)
+    #[arg(long, value_name = "NAME", value_parser = named::<Pooling>)]
+    pub pooling: Option<Pooling>,
+    /// Part of the features that is dropped during training
+    #[arg(long, value_name = "X")]
+    pub dropout: Option<f64>,
+    /// ERNN: inner iterations K of a step
+    #[arg(long, value_name = "K")]
+    pub iterations: Option<i64>,
+    /// ERNN: where the inner iteration starts: previous (state) or zero
+    #[arg(long, value_name = "NAME")]
+    pub start: Option<String>,
+    /// ERNN: sign of the previous state inside the nonlinearity: plus or minus
+    #[arg(long, value_name = "NAME")]
+    pub sign: Option<String>,
+    /// ERNN: what a learned step size belongs to: per-step (of the sequence, and iteration) or per-iteration
+    #[arg(long, value_name = "NAME")]
+    pub steps: Option<String>,
+    /// ERNN: initial step size
+    #[arg(long, value_name = "X")]
+    pub eta: Option<f64>,
+    /// ERNN, antisymmetric: damping
+    #[arg(long, value_name = "X")]
+    pub gamma: Option<f64>,
+    /// Antisymmetric: step size
+    #[arg(long, value_name = "X")]
+    pub epsilon: Option<f64>,
+    /// ERNN: the projection P: shared (P = U) or identity
+    #[arg(long, value_name = "NAME")]
+    pub projection: Option<String>,
+}
+
+impl ModelFlags {
+    /// Puts the given flags over the settings.
+    pub fn apply(&self, config: &mut RunConfig) -> Result<()> {
+        if let Some(kind) = &self.cell {
+            config.change_cell(kind)?;
+        }
+        if let Some(layers) = self.layers {
+            config.stack(layers)?;
+        }
+        for (name, value) in self.layer_settings() {
+            config.set_in_layers(name, &value)?;
+        }
+        set(&mut config.model.dropout, self.dropout);
+        set(&mut config.model.pooling, self.pooling);
+        Ok(())
+    }
+
+    fn layer_settings(&self) -> impl Iterator<Item = (&'static str, Value)> {
+        let text = |text: &Option<String>| text.clone().map(Value::String);
+        let rank = |text: &String| {
+            text.parse()
+                .map_or_else(|_| Value::String(text.clone()), Value::Integer)
+        };
+        let hidden = self
+            .hidden
+            .map(|hidden| Value::Integer(i64::try_from(hidden).unwrap_or(i64::MAX)));
+        [
+            ("hidden", hidden),
+            ("rank", self.rank.as_ref().map(rank)),
+            ("activation", text(&self.activation)),
+            ("iterations", self.iterations.map(Value::Integer)),
+            ("start", text(&self.start)),
+            ("sign", text(&self.sign)),
+            ("steps", text(&self.steps)),
+            ("eta", self.eta.map(Value::Float)),
+            ("gamma", self.gamma.map(Value::Float)),
+            ("epsilon", self.epsilon.map(Value::Float)),
+            ("projection", text(&self.projection)),
+        ]
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)))
+    }
+}
+
+/// Flags of the training.
+#[derive(Args, Clone, Debug, Default, PartialEq)]
+#[command(next_help_heading = "Training")]
+pub struct TrainingFlags {
+    /// Sequences a step
+    #[arg(long, value_name = "N")]
+    pub batch_size: Option<usize>,
+    /// Learning rate of the first epoch
+    #[arg(long, value_name = "X")]
+    pub learning_rate: Option<f64>,
+    /// How the learning rate falls: step, cosine or constant
+    #[arg(long, value_name = "KIND")]
+    pub schedule: Option<String>,
+    /// Halve the learning rate every N epochs
+    #[arg(long, value_name = "N")]
+    pub halve_every: Option<usize>,
+    /// Largest global norm of a gradient (0: no limit)
+    #[arg(long, value_name = "X")]
+    pub clip_norm: Option<f64>,
+    /// Rule of the steps: adam, adamw or sgd
+    #[arg(long, value_name = "KIND")]
+    pub optimizer: Option<String>,
+    /// sgd: part of the last step that goes on
+    #[arg(long, value_name = "X")]
+    pub momentum: Option<f64>,
+    /// Pull of the matrices towards zero
+    #[arg(long, value_name = "X")]
+    pub weight_decay: Option<f64>,
+    /// Standard deviation of the noise added to the normalized inputs
+    #[arg(long, value_name = "X")]
+    pub input_noise: Option<f64>,
+    /// Part of the training sequences that selects the best epoch (0: none)
+    #[arg(long, value_name = "X")]
+    pub validation: Option<f64>,
+    /// Weights of the classes in the loss: none or balanced
+    #[arg(long, value_name = "NAME", value_parser = named::<ClassWeights>)]
+    pub class_weights: Option<ClassWeights>,
+    /// Stop after N epochs without a better one (0: never)
+    #[arg(long, value_name = "N")]
+    pub patience: Option<usize>,
+    /// At the end, train anew on training and validation part together
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
+    pub retrain: Option<bool>,
+    /// Seed of weights, split, batches, noise and dropout
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+}
+
+impl TrainingFlags {
+    /// Puts the given flags over the settings; `epochs` are set before.
+    pub fn apply(&self, config: &mut RunConfig) -> Result<()> {
+        let training = &mut config.training;
+        set(&mut training.batch_size, self.batch_size);
+        set(&mut training.learning_rate, self.learning_rate);
+        set(&mut training.clip_norm, self.clip_norm);
+        set(&mut training.input_noise, self.input_noise);
+        set(&mut training.validation, self.validation);
+        set(&mut training.class_weights, self.class_weights);
+        set(&mut training.patience, self.patience);
+        set(&mut training.retrain, self.retrain);
+        set(&mut training.seed, self.seed);
+        if let Some(schedule) = self.schedule(&training.schedule, training.epochs)? {
+            training.schedule = schedule;
+        }
+        self.apply_optimizer(&mut training.optimizer)
+    }
+
+    fn schedule(&self, old: &Schedule, epochs: usize) -> Result<Option<Schedule>> {
+        let every = match (self.halve_every, old) {
+            (Some(every), _) => every,
+            (None, Schedule::Step { every, .. }) => *every,
+            (None, _) => epochs.div_ceil(3),
+        };
+        match (self.schedule.as_deref(), self.halve_every) {
+            (None, None) => Ok(None),
+            (Some("constant"), None) => Ok(Some(Schedule::Constant)),
+            (Some("cosine"), None) => Ok(Some(Schedule::Cosine { epochs, floor: 0.0 })),
+            (None | Some("step"), _) => Ok(Some(Schedule::Step { every, factor: 0.5 })),
+            (Some(kind @ ("constant" | "cosine")), Some(_)) => Err(Failure::Usage(format!(
+                "--halve-every does not go with --schedule {kind}"
+            ))),
+            (Some(kind), _) => Err(Failure::Usage(format!(
+                "--schedule: found {kind}, expected step, cosine or constant"
+            ))),
+        }
+    }
+
+    fn apply_optimizer(&self, optimizer: &mut OptimizerConfig) -> Result<()> {
+        match self.optimizer.as_deref() {
+            None => {}
+            Some("adam") => *optimizer = OptimizerConfig::Adam(Default::default()),
+            Some("adamw") => *optimizer = OptimizerConfig::AdamW(Default::default()),
+            Some("sgd") => *optimizer = OptimizerConfig::Sgd(Default::default()),
+            Some(kind) => {
+                return Err(Failure::Usage(format!(
+                    "--optimizer: found {kind}, expected adam, adamw or sgd"
+                )));
+            }
+        }
+        if let Some(momentum) = self.momentum {
+            let OptimizerConfig::Sgd(sgd) = optimizer else {
+                return Err(Failure::Usage(
+                    "--momentum is a setting of --optimizer sgd alone".to_string(),
+                ));
+            };
+            sgd.momentum = momentum;
+        }
+        let decay = match optimizer {
+            OptimizerConfig::Adam(adam) => &mut adam.weight_decay,
+            OptimizerConfig::AdamW(adam) => &mut adam.weight_decay,
+            OptimizerConfig::Sgd(sgd) => &mut sgd.weight_decay,
+        };
+        set(decay, self.weight_decay);
+        Ok(())
+    }
+}
+
+fn set<T>(setting: &mut T, flag: Option<T>) {
+    if let Some(value) = flag {
+        *setting = value;
+    }
+}

@@ -1,0 +1,108 @@
+//! Printing: results to stdout, everything else to stderr, neither with a panic when nobody listens.
+
+use std::io::{self, Write};
+
+use ernn::evaluate::Evaluation;
+use serde::Serialize;
+
+/// Prints a result.
+pub fn print(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.write_all(b"\n")?;
+    stdout.flush()
+}
+
+/// Prints one JSON object.
+pub fn print_json(value: &impl Serialize) -> io::Result<()> {
+    print(&serde_json::to_string_pretty(value)?)
+}
+
+/// Says something beside the result, on stderr.
+pub fn say(text: &str) {
+    // A closed stderr is nobody's loss.
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// The numbers of an evaluation, for people.
+pub fn evaluation(part: &str, found: &Evaluation) -> String {
+    let mut text = format!(
+        "{part} ({} sequences): accuracy {}, balanced accuracy {}, loss {:.4}\n",
+        grouped(found.examples),
+        percent(found.accuracy),
+        percent(found.balanced_accuracy),
+        found.loss,
+    );
+    let width = found
+        .per_class
+        .iter()
+        .map(|class| class.name.chars().count())
+        .max()
+        .unwrap_or(0)
+        .max(5);
+    text += &format!("\n  {:<width$}  sequences   recall  precision", "class");
+    let share = |value: Option<f64>| value.map_or_else(|| "-".to_string(), percent);
+    for class in &found.per_class {
+        let (recall, precision) = (share(class.recall), share(class.precision));
+        text += &format!(
+            "\n  {:<width$}  {:>9}  {recall:>7}  {precision:>9}",
+            class.name, class.support
+        );
+    }
+    text
+}
+
+/// `97.3 %`.
+pub fn percent(part: f64) -> String {
+    format!("{:.1} %", 100.0 * part)
+}
+
+/// `12,345`.
+pub fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `1.2 KB`, 1 KB being 1,024 bytes.
+pub fn bytes(count: usize) -> String {
+    let scaled = count as f64 / 1024.0;
+    match count {
+        0..1024 => format!("{count} bytes"),
+        1024..1_048_576 => format!("{scaled:.1} KB"),
+        _ => format!("{:.1} MB", scaled / 1024.0),
+    }
+}
+
+/// `3.2 s`, `4 min 05 s`.
+pub fn seconds(time: f64) -> String {
+    if time < 60.0 {
+        return format!("{time:.1} s");
+    }
+    let whole = time.round() as u64;
+    match whole / 3600 {
+        0 => format!("{} min {:02} s", whole / 60, whole % 60),
+        hours => format!("{hours} h {:02} min", whole % 3600 / 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_for_people() {
+        assert_eq!([0, 999, 1000, 1234567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([12, 2048, 3 << 20].map(bytes), ["12 bytes", "2.0 KB", "3.0 MB"]);
+        assert_eq!(
+            [1.25, 245.0, 7260.0].map(seconds),
+            ["1.2 s", "4 min 05 s", "2 h 01 min"]
+        );
+    }
+}

@@ -1,0 +1,341 @@
+//! Every way to be refused: exit code and message of the real binary.
+//!
+//! 2: arguments or settings; 1: a file, the data or the training.
+
+mod support;
+
+use std::fs;
+
+use support::{Place, easy_csv};
+
+/// A folder with a small data set, `train.csv`.
+fn place() -> Place {
+    let place = Place::new();
+    place.write("train.csv", easy_csv(60));
+    place
+}
+
+/// The same with a trained model in `run`.
+fn trained() -> Place {
+    let place = place();
+    place.ok("train train.csv --epochs 2 --hidden 8 --rank 2 --out run");
+    place
+}
+
+#[test]
+fn arguments_that_do_not_parse() {
+    let place = place();
+    for (arguments, part) in [
+        ("", "Usage"),
+        ("trian", "unrecognized subcommand"),
+        ("train train.csv --hiden 3", "--hidden"),
+        ("train train.csv --hidden many", "invalid value 'many'"),
+        ("train train.csv --epochs -3", "unexpected argument"),
+        ("train train.csv --seed x", "invalid value 'x'"),
+        (
+            "train train.csv --missing drop",
+            "expected one of `refuse`, `interpolate`, `previous`, `zero`",
+        ),
+        ("train train.csv --class-weights some", "expected `none` or `balanced`"),
+        ("train train.csv --pooling max", "expected `last` or `mean`"),
+        ("train train.csv --out a --resume b", "cannot be used with"),
+        ("predict run x.csv --format xml", "csv, json"),
+        ("evaluate run", "<DATA>"),
+        ("evaluate run x --part half", "test, validation, train"),
+        ("data", "Usage"),
+    ] {
+        place.fails(arguments, 2, &[part]);
+    }
+}
+
+#[test]
+fn settings_out_of_range() {
+    let place = place();
+    for (flags, parts) in [
+        ("--hidden 0", ["hidden", "found 0"]),
+        ("--rank 0", ["rank", "found 0"]),
+        ("--rank 65", ["rank", "65"]),
+        ("--rank some", ["rank", "found some"]),
+        ("--iterations 0", ["iterations", "found 0"]),
+        ("--activation step", ["activation", "found step"]),
+        ("--start here", ["start", "found here"]),
+        ("--sign times", ["sign", "found times"]),
+        ("--steps all", ["steps", "found all"]),
+        ("--projection none", ["projection", "found none"]),
+        ("--eta nan", ["eta: found NaN", "expected a finite number"]),
+        ("--gamma inf", ["gamma: found inf", "expected"]),
+        (
+            "--cell lstm",
+            ["cell: found lstm", "expected ernn, rnn, fastrnn or antisymmetric"],
+        ),
+        ("--layers 0", ["layers: found 0", "expected 1 to 64"]),
+        ("--dropout 1", ["dropout: found 1", "expected a number from 0"]),
+        ("--epochs 0", ["epochs: found 0", "expected at least 1"]),
+        ("--batch-size 0", ["batch_size: found 0", "expected at least 1"]),
+        (
+            "--learning-rate 0",
+            ["learning_rate: found 0", "expected a number above 0"],
+        ),
+        (
+            "--learning-rate nan",
+            ["learning_rate: found NaN", "expected a number above 0"],
+        ),
+        ("--clip-norm=-1", ["clip_norm: found -1", "or 0 for no limit"]),
+        (
+            "--validation 1",
+            ["validation: found 1", "expected a part of the training sequences"],
+        ),
+        (
+            "--input-noise=-0.1",
+            ["input_noise: found -0.1", "expected a standard deviation"],
+        ),
+        ("--weight-decay=-1", ["weight_decay: found -1", "expected 0 or more"]),
+        ("--threads 0", ["--threads: found 0", "expected 1 to 1024"]),
+        (
+            "--seed 18446744073709551615",
+            ["seed: found 18446744073709551615", "expected 0 to 9223372036854775807"],
+        ),
+        (
+            "--optimizer lion",
+            ["--optimizer: found lion", "expected adam, adamw or sgd"],
+        ),
+        ("--momentum 0.9", ["--momentum", "--optimizer sgd alone"]),
+        (
+            "--optimizer sgd --momentum 1",
+            ["momentum: found 1", "expected a number from 0"],
+        ),
+        (
+            "--schedule never",
+            ["--schedule: found never", "expected step, cosine or constant"],
+        ),
+        (
+            "--schedule cosine --halve-every 3",
+            ["--halve-every", "does not go with --schedule cosine"],
+        ),
+        (
+            "--cell rnn --iterations 3",
+            ["iterations: found 3", "no such setting for the cell rnn"],
+        ),
+    ] {
+        place.fails(&format!("train train.csv {flags} --out run"), 2, &parts);
+        assert!(
+            !place.path("run").exists(),
+            "{flags}: no folder for a run that did not start"
+        );
+    }
+    place.fails("train", 2, &["no DATA"]);
+}
+
+#[test]
+fn settings_files() {
+    let place = place();
+    place.ok("train train.csv --epochs 1 --hidden 8 --rank 2 --out run");
+    let good = place.text("run/config.toml");
+    let change = |from: &str, to: &str| {
+        assert!(good.contains(from), "no {from} in {good}");
+        good.replacen(from, to, 1)
+    };
+    for (text, parts) in [
+        ("a = = 1".to_string(), ["c.toml, line 1", "settings of a run in TOML"]),
+        ("[training]\nepochs = 1".to_string(), ["c.toml", "no data.source"]),
+        (change("epochs = 1", "epoch = 1"), ["unknown field `epoch`", "`epochs`"]),
+        (
+            change("epochs = 1", "epochs = 'one'"),
+            ["invalid type", "training.epochs"],
+        ),
+        (change("[training]", "[train]"), ["unknown field `train`", "`training`"]),
+        (change("hidden = 8", "hiden = 8"), ["unknown field `hiden`", "c.toml"]),
+        (
+            change("kind = \"ernn\"", "kind = \"lstm\""),
+            ["unknown variant `lstm`", "c.toml"],
+        ),
+        (
+            change("kind = \"adam\"", "kind = \"lion\""),
+            ["unknown variant `lion`", "`adam`"],
+        ),
+    ] {
+        place.write("c.toml", text);
+        place.fails("train --config c.toml --out new", 1, &parts);
+    }
+    place.write("c.toml", change("epochs = 1", "epochs = 0"));
+    place.fails("train --config c.toml --out new", 2, &["epochs: found 0"]);
+    place.fails("train --config none.toml", 1, &["none.toml: cannot read"]);
+    // What a file leaves out has the default of the data set.
+    place.write(
+        "c.toml",
+        "[data]\nsource = 'train.csv'\n[training]\nepochs = 1\n[[model.layers]]\nkind = 'rnn'\nhidden = 4\n",
+    );
+    let report = place.json("train --config c.toml --out new");
+    assert_eq!(report["settings"]["model"]["layers"][0]["hidden"], 4);
+    assert_eq!(report["cell"], "rnn");
+}
+
+#[test]
+fn a_run_never_overwrites_another() {
+    let place = trained();
+    let before = place.read("run/model.safetensors");
+    place.fails(
+        "train train.csv --out run",
+        2,
+        &["--out: found run, which is not empty", "--resume"],
+    );
+    assert!(before == place.read("run/model.safetensors"));
+    place.fails(
+        "train train.csv --out train.csv",
+        2,
+        &["--out: found train.csv, which is a file"],
+    );
+    fs::create_dir(place.path("empty")).unwrap();
+    place.ok("train train.csv --epochs 1 --hidden 8 --rank 2 --out empty");
+}
+
+#[test]
+fn runs_that_cannot_be_resumed() {
+    let place = trained();
+    place.fails("train --resume nowhere", 1, &["nowhere: found no config.toml"]);
+    fs::create_dir(place.path("empty")).unwrap();
+    place.fails("train --resume empty", 1, &["empty: found no config.toml"]);
+    place.fails(
+        "train --resume run --hidden 9",
+        2,
+        &["--resume goes on with the settings of the run"],
+    );
+    place.fails(
+        "train train.csv --resume run",
+        2,
+        &["--resume goes on with the settings of the run"],
+    );
+    place.fails(
+        "train --resume run --epochs 1",
+        2,
+        &["epochs: found 1, expected at least the 2 of the run"],
+    );
+
+    let checkpoint = place.read("run/checkpoint.safetensors");
+    place.write("run/checkpoint.safetensors", &checkpoint[..checkpoint.len() - 5]);
+    place.fails(
+        "train --resume run",
+        1,
+        &["run/checkpoint.safetensors: found", "whole and undamaged"],
+    );
+    place.write("run/checkpoint.safetensors", place.read("run/model.safetensors"));
+    place.fails(
+        "train --resume run",
+        1,
+        &["found an ernn-model file, expected an ernn-checkpoint file"],
+    );
+    place.write("run/checkpoint.safetensors", &checkpoint);
+
+    place.write("train.csv", easy_csv(61));
+    place.fails(
+        "train --resume run --epochs 3",
+        1,
+        &["found other sequences or labels than when the run started"],
+    );
+    fs::remove_file(place.path("train.csv")).unwrap();
+    place.fails("train --resume run --epochs 3", 1, &["train.csv"]);
+
+    place.write("train.csv", easy_csv(60));
+    place.ok("train train.csv --epochs 2 --schedule cosine --hidden 8 --rank 2 --out cosine");
+    place.fails(
+        "train --resume cosine --epochs 3",
+        2,
+        &["a cosine schedule ends with the run"],
+    );
+}
+
+#[test]
+fn data_that_is_not_there_or_of_no_use() {
+    let place = trained();
+    for verb in ["train", "data info", "evaluate run"] {
+        place.fails(&format!("{verb} nowhere.csv"), 1, &["nowhere.csv", "japanese-vowels"]);
+        place.fails(
+            &format!("{verb} har-2"),
+            1,
+            &["har-2", "--data-dir", "ERNN_DATA_DIR", "https://"],
+        );
+    }
+    place.fails("predict run nowhere.csv", 1, &["nowhere.csv: cannot read"]);
+    place.write("text.txt", "x");
+    place.fails("train text.txt", 1, &["text.txt", ".csv"]);
+    place.write("one.csv", "series,x,label\na,1,up\nb,2,up\n");
+    place.fails("train one.csv", 1, &["one.csv", "the only class up"]);
+    place.write("unlabelled.csv", "series,step,x,y\na,0,1,2\n");
+    place.fails("train unlabelled.csv", 1, &["unlabelled.csv", "without labels"]);
+    place.fails("evaluate run unlabelled.csv", 1, &["0 labels for 1 sequences"]);
+    place.ok("predict run unlabelled.csv");
+    place.write("wide.csv", "series,step,x,label\na,0,1,up\n");
+    place.fails(
+        "evaluate run wide.csv",
+        1,
+        &["found 1 values a step, expected 2 (x, y)"],
+    );
+    place.fails("predict run wide.csv", 1, &["found 1 values a step, expected 2 (x, y)"]);
+    place.write("new.csv", "series,step,x,y,label\na,0,1,2,up\nb,0,1,2,left\n");
+    place.fails("evaluate run new.csv", 1, &["left", "down, up"]);
+    place.fails("evaluate run train.csv --part test", 1, &["found no test part"]);
+    place.fails("evaluate run one.csv --part validation", 1, &["one.csv"]);
+}
+
+#[test]
+fn models_that_cannot_be_used() {
+    let place = trained();
+    let model = place.read("run/model.safetensors");
+    let last = model.len() - 1;
+    let mut flipped = model.clone();
+    flipped[last] ^= 1;
+    place.write("cut.safetensors", &model[..last]);
+    place.write("flipped.safetensors", &flipped);
+    place.write("text.safetensors", "this is no model");
+    place.write("empty.safetensors", "");
+    let newer = String::from_utf8_lossy(&model).contains("\"version\":\"1\"");
+    assert!(newer);
+    let at = model
+        .windows(13)
+        .position(|window| window == b"\"version\":\"1\"")
+        .unwrap();
+    let mut newer = model.clone();
+    newer[at + 11] = b'7';
+    place.write("newer.safetensors", &newer);
+    for verb in ["inspect FILE", "evaluate FILE train.csv", "predict FILE train.csv"] {
+        for (file, part) in [
+            ("nowhere", "nowhere: cannot read"),
+            ("cut.safetensors", "expected an ernn-model file, whole and undamaged"),
+            ("flipped.safetensors", "a checksum that does not fit the content"),
+            ("text.safetensors", "expected an ernn-model file"),
+            ("empty.safetensors", "found 0 bytes"),
+            ("newer.safetensors", "found ernn-model version 7, expected version 1"),
+            (
+                "run/checkpoint.safetensors",
+                "found an ernn-checkpoint file, expected an ernn-model file",
+            ),
+        ] {
+            place.fails(&verb.replace("FILE", file), 1, &[part, file]);
+        }
+    }
+    fs::create_dir(place.path("empty")).unwrap();
+    place.fails("inspect empty", 1, &["empty/model.safetensors: cannot read"]);
+}
+
+#[test]
+fn training_that_diverges_says_where() {
+    let place = place();
+    let flags = "--epochs 200 --hidden 8 --rank 2 --learning-rate 1e30 --clip-norm 0 --validation 0 --optimizer sgd";
+    let done = place.fails(
+        &format!("train train.csv {flags} --out run --json"),
+        1,
+        &[
+            "epoch ",
+            ", batch ",
+            "is not finite",
+            "--learning-rate",
+            "hint: the checkpoint",
+        ],
+    );
+    assert_eq!(done.stdout, "");
+    let report: serde_json::Value = serde_json::from_str(&place.text("run/result.json")).unwrap();
+    assert_eq!(report["ending"], "diverged");
+    assert_eq!(report["cut_short"], true);
+    assert!(report["error"].as_str().unwrap().contains("is not finite"));
+    assert!(place.path("run/checkpoint.safetensors").is_file());
+}

@@ -1,0 +1,241 @@
+//! What the command prints and leaves behind.
+
+mod support;
+
+use std::process::Stdio;
+
+use serde_json::Value;
+use support::{Place, easy_csv};
+
+fn trained() -> Place {
+    let place = Place::new();
+    place.write("train.csv", easy_csv(60));
+    place.ok("train train.csv --epochs 3 --hidden 8 --rank 2 --out run");
+    place
+}
+
+#[test]
+fn a_run_folder_holds_all_it_should() {
+    let place = trained();
+    let mut names: Vec<String> = std::fs::read_dir(place.path("run"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    let expected = [
+        "checkpoint.safetensors",
+        "config.toml",
+        "curves.svg",
+        "metrics.jsonl",
+        "model.safetensors",
+        "result.json",
+    ];
+    assert_eq!(names, expected);
+    let metrics = place.text("run/metrics.jsonl");
+    assert_eq!(metrics.lines().count(), 3);
+    let first: Value = serde_json::from_str(metrics.lines().next().unwrap()).unwrap();
+    for name in [
+        "epoch",
+        "train_loss",
+        "train_accuracy",
+        "validation_loss",
+        "validation_accuracy",
+        "learning_rate",
+        "gradient_norm",
+        "seconds",
+    ] {
+        assert!(first[name].is_number(), "{name} in {first}");
+    }
+    assert!(place.text("run/curves.svg").starts_with("<svg"));
+}
+
+#[test]
+fn the_report_says_what_was_done() {
+    let place = Place::new();
+    place.write("train.csv", easy_csv(60));
+    let report = place.json("train train.csv --epochs 3 --hidden 8 --rank 2 --seed 9 --threads 1");
+    assert_eq!(report["part"], "validation");
+    assert_eq!(report["seed"], 9);
+    assert_eq!(report["cell"], "ernn");
+    assert_eq!(report["epochs"], 3);
+    assert_eq!(report["out"], "runs/train-ernn-1");
+    assert_eq!(report["machine"]["threads"], 1);
+    assert_eq!(report["settings"]["training"]["batch_size"], 32);
+    assert_eq!(report["validation_accuracy"], report["accuracy"]);
+    let bytes = std::fs::metadata(place.path("runs/train-ernn-1/model.safetensors"))
+        .unwrap()
+        .len();
+    assert_eq!(report["model_bytes"], bytes);
+    assert_eq!(report["per_class"][1]["name"], "up");
+    assert!(report["train_seconds"].as_f64().unwrap() > 0.0);
+    let again = place.json("train train.csv --epochs 1 --hidden 8 --rank 2");
+    assert_eq!(again["out"], "runs/train-ernn-2");
+}
+
+#[test]
+fn people_get_a_table_and_plain_lines() {
+    let place = Place::new();
+    place.write("train.csv", easy_csv(60));
+    let done = place.ok("train train.csv --epochs 2 --hidden 8 --rank 2 --out run");
+    for part in [
+        "accuracy",
+        "balanced accuracy",
+        "recall",
+        "precision",
+        "  up ",
+        "best epoch",
+        "run folder: run",
+    ] {
+        assert!(done.stdout.contains(part), "no `{part}` in: {}", done.stdout);
+    }
+    assert!(done.stderr.contains("\nepoch 2/2: loss "), "{}", done.stderr);
+    assert!(!done.stderr.contains('\u{1b}'), "no colours without a terminal");
+}
+
+#[test]
+fn inspect_shows_all() {
+    let place = trained();
+    let found = place.json("inspect run");
+    assert_eq!(found["classes"], serde_json::json!(["down", "up"]));
+    assert_eq!(found["feature_names"], serde_json::json!(["x", "y"]));
+    assert_eq!(found["config"]["layers"][0]["hidden"], 8);
+    assert_eq!(found["config"]["layers"][0]["max_steps"], 7);
+    assert_eq!(found["provenance"]["dataset"], "train.csv");
+    assert_eq!(found["normalization"]["mean"].as_array().unwrap().len(), 2);
+    let text = place.ok("inspect run/model.safetensors").stdout;
+    for part in [
+        "layer 0: ernn",
+        "hidden 8",
+        "classes: down, up",
+        "readout.weight",
+        "trained on: train.csv",
+        "[training]",
+    ] {
+        assert!(text.contains(part), "no `{part}` in: {text}");
+    }
+}
+
+#[test]
+fn data_list_and_info() {
+    let place = Place::new();
+    let text = place.ok("data list").stdout;
+    for name in ["japanese-vowels", "digits", "har-2", "har-6", "built in", "--data-dir"] {
+        assert!(text.contains(name), "no `{name}` in: {text}");
+    }
+    let list = place.json("data list");
+    assert_eq!(list[0]["name"], "japanese-vowels");
+    assert_eq!(list[2]["found"], Value::Null);
+    let info = place.json("data info japanese-vowels");
+    assert_eq!(info["features"], 12);
+    assert_eq!(info["parts"][1]["sequences"], 370);
+    let text = place.ok("data info japanese-vowels").stdout;
+    for part in [
+        "train: 270 sequences of 7 to 26 steps",
+        "test: 370 sequences of 7 to 29 steps",
+        "12 values a step",
+    ] {
+        assert!(text.contains(part), "no `{part}` in: {text}");
+    }
+}
+
+#[test]
+fn a_closed_stdout_is_no_panic() {
+    let place = trained();
+    for arguments in [
+        "predict run train.csv",
+        "inspect run",
+        "data list",
+        "data info japanese-vowels --json",
+    ] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = place.command(arguments);
+        let child = command.stdout(writer).stderr(Stdio::piped()).spawn().unwrap();
+        // The command holds the writing end too until it goes.
+        drop(command);
+        let done = support::finish(child.wait_with_output().unwrap());
+        assert_eq!(done.code, Some(0), "{arguments}: {}", done.stderr);
+        assert_eq!(done.stderr, "", "{arguments}");
+    }
+}
+
+#[test]
+fn sequences_longer_than_the_training_ones_are_announced() {
+    let place = trained();
+    let mut text = String::from("series,step,x,y\n");
+    (0..30).for_each(|step| text += &format!("a,{step},{step},0.5\n"));
+    place.write("long.csv", text);
+    let done = place.ok("predict run long.csv");
+    assert!(
+        done.stderr
+            .contains("found sequences of up to 30 steps; the model learned step sizes for 7"),
+        "{}",
+        done.stderr
+    );
+}
+
+#[test]
+fn channels_in_another_order_are_the_same_channels() {
+    let place = trained();
+    let swapped: String = easy_csv(60)
+        .lines()
+        .map(|line| {
+            let cells: Vec<&str> = line.split(',').collect();
+            format!("{},{},{},{},{}\n", cells[0], cells[1], cells[3], cells[2], cells[4])
+        })
+        .collect();
+    place.write("swapped.csv", swapped);
+    let straight = place.ok("predict run train.csv").stdout;
+    assert_eq!(place.ok("predict run swapped.csv").stdout, straight);
+    let accuracy = |file: &str| place.json(&format!("evaluate run {file} --part train"))["accuracy"].clone();
+    place.write("copy.csv", easy_csv(60) + "new,0,0.5,0.5,up\n");
+    place.write("swapped.csv", place.text("swapped.csv") + "new,0,0.5,0.5,up\n");
+    assert_eq!(accuracy("copy.csv"), accuracy("swapped.csv"));
+}
+
+#[test]
+fn the_flags_are_described() {
+    let place = Place::new();
+    let help = place.ok("train --help").stdout;
+    for flag in [
+        "--cell",
+        "--hidden",
+        "--rank",
+        "--iterations",
+        "--activation",
+        "--epochs",
+        "--batch-size",
+        "--learning-rate",
+        "--halve-every",
+        "--clip-norm",
+        "--validation",
+        "--class-weights",
+        "--seed",
+        "--threads",
+        "--missing",
+        "--config",
+        "--out",
+        "--resume",
+        "--json",
+        "--input-noise",
+        "--weight-decay",
+        "--dropout",
+        "--start",
+        "--sign",
+        "--steps",
+        "--gamma",
+        "--eta",
+        "--projection",
+        "--layers",
+        "--pooling",
+        "--optimizer",
+        "--schedule",
+        "--patience",
+        "--data-dir",
+        "--features",
+    ] {
+        assert!(help.contains(flag), "no {flag}");
+    }
+    assert!(place.ok("--help").stdout.contains("Exit codes"));
+    assert!(place.ok("--version").stdout.starts_with("ernn 0."));
+}

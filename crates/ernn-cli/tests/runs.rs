@@ -1,0 +1,240 @@
+//! Whole runs of the real binary: the same bits, whatever happens on the way.
+
+mod support;
+
+use serde_json::Value;
+use support::Place;
+
+/// Small enough to be quick, with everything that draws random numbers switched on.
+const SMALL: &str = "train japanese-vowels --hidden 16 --rank 4 --input-noise 0.3 --dropout 0.1 --batch-size 32";
+
+fn model(place: &Place, folder: &str) -> Vec<u8> {
+    place.read(&format!("{folder}/model.safetensors"))
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bits_for_any_number_of_threads() {
+    let place = Place::new();
+    for threads in 1..=3 {
+        place.ok(&format!("{SMALL} --epochs 3 --threads {threads} --out t{threads}"));
+    }
+    place.ok(&format!("{SMALL} --epochs 3 --threads 2 --out again"));
+    place.ok(&format!("{SMALL} --epochs 3 --seed 2 --out other"));
+    assert!(model(&place, "t1") == model(&place, "t2"));
+    assert!(model(&place, "t1") == model(&place, "t3"));
+    assert!(model(&place, "t2") == model(&place, "again"));
+    assert!(model(&place, "t1") != model(&place, "other"));
+}
+
+#[test]
+fn five_epochs_and_five_more_are_ten() {
+    let place = Place::new();
+    place.ok(&format!("{SMALL} --epochs 10 --out whole"));
+    place.ok(&format!("{SMALL} --epochs 5 --out halves"));
+    place.ok("train --resume halves --epochs 10 --threads 1");
+    assert!(model(&place, "whole") == model(&place, "halves"));
+    assert_eq!(without_times(&place, "whole"), without_times(&place, "halves"));
+    assert_eq!(place.text("whole/config.toml"), place.text("halves/config.toml"));
+}
+
+#[test]
+fn a_killed_run_goes_on_to_the_same_bits() {
+    let place = Place::new();
+    place.ok(&format!("{SMALL} --epochs 40 --out whole"));
+    for epoch in [1, 4, 17] {
+        let out = format!("killed-{epoch}");
+        let run = place.start_until(&format!("{SMALL} --epochs 40 --out {out}"), &format!("epoch {epoch}/"));
+        run.kill();
+        place.ok(&format!("train --resume {out}"));
+        assert!(
+            model(&place, "whole") == model(&place, &out),
+            "killed in epoch {}",
+            epoch + 1
+        );
+        assert_eq!(without_times(&place, "whole"), without_times(&place, &out));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_saves_and_says_how_to_go_on() {
+    let place = Place::new();
+    place.ok(&format!("{SMALL} --epochs 60 --out whole"));
+    let done = place
+        .start_until(&format!("{SMALL} --epochs 60 --out stopped --json"), "epoch 2/")
+        .interrupt();
+    assert_eq!(done.code, Some(130), "{}", done.stderr);
+    assert!(done.stderr.contains("ernn train --resume stopped"), "{}", done.stderr);
+    let report: Value = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!(report["cut_short"], true);
+    assert_eq!(report["ending"], "interrupted");
+    assert_eq!(
+        report["part"], "validation",
+        "the test part is for runs that came to their end"
+    );
+    let saved: Value = serde_json::from_str(&place.text("stopped/result.json")).unwrap();
+    assert_eq!(saved, report);
+
+    place.ok("train --resume stopped");
+    assert!(model(&place, "whole") == model(&place, "stopped"));
+    assert_eq!(without_times(&place, "whole"), without_times(&place, "stopped"));
+    let saved: Value = serde_json::from_str(&place.text("stopped/result.json")).unwrap();
+    assert_eq!(saved["cut_short"], false);
+    assert_eq!(saved["part"], "test");
+}
+
+#[test]
+fn the_settings_file_repeats_the_run() {
+    let place = Place::new();
+    let flags = "--epochs 3 --seed 5 --clip-norm 0.5 --class-weights balanced --validation 0.3 --optimizer adamw --schedule cosine";
+    place.ok(&format!("{SMALL} {flags} --out first"));
+    place.ok("train --config first/config.toml --out second");
+    assert!(model(&place, "first") == model(&place, "second"));
+    assert_eq!(place.text("first/config.toml"), place.text("second/config.toml"));
+    place.ok("train --config first/config.toml --seed 6 --out third");
+    assert!(model(&place, "first") != model(&place, "third"));
+    assert!(place.text("third/config.toml").contains("seed = 6"));
+}
+
+#[test]
+fn evaluate_repeats_the_numbers_of_the_run() {
+    let place = Place::new();
+    let report = place.json(&format!("{SMALL} --epochs 4 --out run"));
+    let test = place.json("evaluate run japanese-vowels");
+    assert_eq!(test["part"], "test");
+    assert_eq!(test["examples"], 370);
+    for number in [
+        "accuracy",
+        "balanced_accuracy",
+        "loss",
+        "examples",
+        "per_class",
+        "confusion",
+    ] {
+        assert_eq!(report[number], test[number], "{number}");
+    }
+    let validation = place.json("evaluate run/model.safetensors japanese-vowels --part validation");
+    assert_eq!(validation["accuracy"], report["validation_accuracy"]);
+    assert_eq!(validation["examples"], 54);
+    let train = place.json("evaluate run japanese-vowels --part train");
+    assert_eq!(train["examples"], 270 - 54);
+}
+
+#[test]
+fn predict_agrees_with_evaluate() {
+    let place = Place::new();
+    place.write("train.csv", support::easy_csv(60));
+    place.write("new.csv", support::easy_csv(20));
+    place.ok("train train.csv --epochs 5 --hidden 8 --rank 2 --out run");
+    let evaluation = place.json("evaluate run new.csv");
+    assert_eq!(evaluation["part"], "all");
+    let csv = place.ok("predict run new.csv").stdout;
+    let mut lines = csv.lines();
+    assert_eq!(lines.next(), Some("sequence,class,p_down,p_up"));
+    let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
+    assert_eq!(rows.len(), 20);
+    assert_eq!(rows[3][0], "s3");
+    let right = rows
+        .iter()
+        .enumerate()
+        .filter(|(index, row)| row[1] == ["up", "down"][index % 2])
+        .count();
+    assert_eq!(evaluation["accuracy"], right as f64 / 20.0);
+    let sum: f64 = rows[0][2..].iter().map(|text| text.parse::<f64>().unwrap()).sum();
+    assert!((sum - 1.0).abs() < 1e-12);
+
+    let json = place.ok("predict run new.csv --format json").stdout;
+    for (line, row) in json.lines().zip(&rows) {
+        let line: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(line["class"], row[1]);
+        assert_eq!(line["probabilities"]["up"].to_string(), row[3]);
+    }
+}
+
+#[test]
+fn a_sequence_is_classified_alike_alone_and_in_a_batch() {
+    let place = Place::new();
+    place.write("train.csv", support::easy_csv(60));
+    place.ok("train train.csv --epochs 3 --hidden 8 --rank 2 --out run");
+    let together = place.ok("predict run train.csv").stdout;
+    for series in [0, 1, 2, 3, 4, 31] {
+        let header = "series,step,x,y,label\n".to_string();
+        let own = format!("s{series},");
+        let alone: String = support::easy_csv(60)
+            .lines()
+            .filter(|line| line.starts_with(&own))
+            .collect::<Vec<_>>()
+            .join("\n");
+        place.write("alone.csv", header + &alone + "\n");
+        let line = place
+            .ok("predict run alone.csv")
+            .stdout
+            .lines()
+            .nth(1)
+            .unwrap()
+            .to_string();
+        assert!(together.lines().any(|other| other == line), "{line}");
+    }
+}
+
+#[test]
+fn predict_reads_standard_input() {
+    let place = Place::new();
+    place.write("train.csv", support::easy_csv(40));
+    place.ok("train train.csv --epochs 2 --hidden 8 --rank 2 --out run");
+    let file = place.ok("predict run train.csv").stdout;
+    let mut command = place.command("predict run -");
+    command.stdin(std::fs::File::open(place.path("train.csv")).unwrap());
+    let done = support::finish(command.output().unwrap());
+    assert_eq!((done.code, done.stdout), (Some(0), file));
+}
+
+#[test]
+fn retraining_uses_everything_and_resumes() {
+    let place = Place::new();
+    let report = place.json(&format!("{SMALL} --epochs 12 --retrain --out whole"));
+    let best = report["best_epoch"].as_u64().unwrap() as usize;
+    let epochs: Vec<Value> = place
+        .text("whole/metrics.jsonl")
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(epochs.len(), 12 + best);
+    assert_eq!(epochs[12]["phase"], "retrain");
+    place
+        .start_until(
+            &format!("{SMALL} --epochs 12 --retrain --out killed"),
+            "retraining, epoch 1/",
+        )
+        .kill();
+    place.ok("train --resume killed");
+    assert!(model(&place, "whole") == model(&place, "killed"));
+}
+
+#[test]
+fn patience_ends_a_run_early() {
+    let place = Place::new();
+    let report = place.json(&format!(
+        "{SMALL} --epochs 500 --learning-rate 1e-9 --patience 2 --out run"
+    ));
+    assert_eq!(report["ending"], "early-stopped");
+    assert_eq!(report["cut_short"], false);
+    assert_eq!(report["part"], "test");
+    let (epochs, best) = (
+        report["epochs"].as_u64().unwrap(),
+        report["best_epoch"].as_u64().unwrap(),
+    );
+    assert_eq!(epochs, best + 2);
+}
+
+/// The lines of `metrics.jsonl` without wall times.
+fn without_times(place: &Place, folder: &str) -> Vec<Value> {
+    let text = place.text(&format!("{folder}/metrics.jsonl"));
+    let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    lines
+        .map(|mut line: Value| {
+            line.as_object_mut().unwrap().remove("seconds");
+            line
+        })
+        .collect()
+}

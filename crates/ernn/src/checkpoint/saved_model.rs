@@ -1,0 +1,173 @@
+//! The trained model with all that is needed to use it: `model.safetensors`.
+//!
+//! Tensors carry the names of the model's spans (`layers.0.V`, `readout.weight`, ...), so any safetensors reader can look at
+//! them; the metadata holds settings, normalisation, class names, feature names and where the model comes from.
+
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::tensor_file::{self, Format, Tensor, TensorFile, damaged};
+use crate::data::Normalization;
+use crate::model::{Model, ModelConfig};
+use crate::{Error, Result};
+
+const FORMAT: Format = Format {
+    name: "ernn-model",
+    version: 1,
+};
+
+/// Where a model comes from. Holds nothing that differs between two equal runs (no time, no machine).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Provenance {
+    /// Name of the data set it was trained on.
+    pub dataset: String,
+    /// [`crate::data::Dataset`]'s training and validation parts as a checksum: tells whether a split can be repeated.
+    pub fingerprint: String,
+    /// The complete run settings, in TOML.
+    pub settings: String,
+    /// Seed of the run.
+    pub seed: u64,
+    /// Version of the program that trained it.
+    pub version: String,
+    /// The epoch whose parameters these are, from 1.
+    pub best_epoch: usize,
+    /// Accuracy on the validation part after that epoch; none for a run without a validation part.
+    pub validation_accuracy: Option<f64>,
+}
+
+/// A trained model, ready for raw (not normalised) sequences.
+#[derive(Clone, Debug)]
+pub struct SavedModel {
+    /// Cells, readout and their parameters.
+    pub model: Model<f32>,
+    /// What is done to the values before the model sees them.
+    pub normalization: Normalization,
+    /// Class names, in the order of the logits.
+    pub classes: Vec<String>,
+    /// One name a feature.
+    pub feature_names: Vec<String>,
+    /// Where it comes from.
+    pub provenance: Provenance,
+}
+
+/// The metadata's JSON.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Content {
+    config: ModelConfig,
+    normalization: Normalization,
+    classes: Vec<String>,
+    feature_names: Vec<String>,
+    provenance: Provenance,
+}
+
+impl SavedModel {
+    /// Writes the model, atomically.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        super::write_atomically(path, &self.to_bytes())
+    }
+
+    /// The bytes of the file; equal models give equal bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let content = Content {
+            config: self.model.config().clone(),
+            normalization: self.normalization.clone(),
+            classes: self.classes.clone(),
+            feature_names: self.feature_names.clone(),
+            provenance: self.provenance.clone(),
+        };
+        let parameters = self.model.parameters();
+        let tensors: Vec<Tensor> = self
+            .model
+            .spans()
+            .iter()
+            .map(|span| Tensor {
+                name: &span.name,
+                shape: &span.shape,
+                values: &parameters[span.range()],
+            })
+            .collect();
+        tensor_file::encode(FORMAT, &content, &tensors)
+    }
+
+    /// Reads a model; a run folder stands for the model in it.
+    pub fn load(path: &Path) -> Result<Self> {
+        let inside = path.join(super::MODEL_FILE);
+        let path = if path.is_dir() { &inside } else { path };
+        let bytes = fs::read(path).map_err(|source| Error::Io {
+            path: path.to_path_buf(),
+            action: "read",
+            source,
+        })?;
+        Self::from_bytes(path, &bytes)
+    }
+
+    /// The model in a file's bytes; `path` is only named in errors.
+    pub fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Self> {
+        let file = TensorFile::decode(path, bytes, FORMAT)?;
+        let content: Content = file.content()?;
+        check_sizes(path, &content, &file)?;
+        let mut parameters = Vec::new();
+        for span in content.config.spans() {
+            parameters.extend(file.values(&span.name, &span.shape)?);
+        }
+        Ok(SavedModel {
+            model: Model::from_parameters(content.config, parameters)?,
+            normalization: content.normalization,
+            classes: content.classes,
+            feature_names: content.feature_names,
+            provenance: content.provenance,
+        })
+    }
+
+    /// Bytes of the model's file.
+    pub fn file_bytes(&self) -> usize {
+        self.to_bytes().len()
+    }
+}
+
+/// Refuses contents that contradict themselves before anything of their size is allocated.
+fn check_sizes(path: &Path, content: &Content, file: &TensorFile) -> Result<()> {
+    let config = &content.config;
+    let named = |what: &str, found: usize, expected: usize| {
+        if found == expected {
+            return Ok(());
+        }
+        Err(damaged(
+            path,
+            &format!("{found} {what}"),
+            &format!("{expected}, as the model's settings say"),
+        ))
+    };
+    named("class names", content.classes.len(), config.classes)?;
+    named("feature names", content.feature_names.len(), config.input_size)?;
+    named("means", content.normalization.mean.len(), config.input_size)?;
+    named("scales", content.normalization.scale.len(), config.input_size)?;
+    // Every size of a model multiplies some tensor: bounded alone, then together, nothing overflows.
+    let bound = file.elements().max(LEAST_BOUND) as u64;
+    let settings = serde_json::to_value(config).unwrap_or_default();
+    let size = largest_size(&settings);
+    if size > bound {
+        let found = format!("a size of {size} in the settings");
+        return Err(damaged(path, &found, "sizes that fit the tensors"));
+    }
+    config.check()?;
+    let parameters = config.spans().last().map_or(0, |span| span.range().end);
+    named("numbers", file.elements(), parameters)
+}
+
+/// Sizes up to this are no danger even if no tensor is as large.
+const LEAST_BOUND: usize = 4096;
+
+fn largest_size(settings: &Value) -> u64 {
+    match settings {
+        Value::Number(number) => number.as_u64().unwrap_or(0),
+        Value::Array(values) => values.iter().map(largest_size).max().unwrap_or(0),
+        Value::Object(entries) => entries.values().map(largest_size).max().unwrap_or(0),
+        _ => 0,
+    }
+}

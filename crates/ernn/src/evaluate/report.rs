@@ -1,0 +1,94 @@
+//! The numbers of an evaluation.
+
+use serde::{Deserialize, Serialize};
+
+/// How one class fares.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClassReport {
+    /// Its name.
+    pub name: String,
+    /// Sequences of this class.
+    pub support: usize,
+    /// Part of the sequences called so that are so; none if no sequence was called so.
+    pub precision: Option<f64>,
+    /// Part of the sequences of this class that were called so; none if the part has no such sequence.
+    pub recall: Option<f64>,
+}
+
+/// A model on a part of a data set, in numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Evaluation {
+    /// Sequences.
+    pub examples: usize,
+    /// Mean cross-entropy a sequence, in nats, unweighted.
+    pub loss: f64,
+    /// Part of the sequences that were classified correctly.
+    pub accuracy: f64,
+    /// Mean recall over the classes that occur: says what accuracy hides when classes are unequal.
+    pub balanced_accuracy: f64,
+    /// One entry a class.
+    pub per_class: Vec<ClassReport>,
+    /// `confusion[true class][predicted class]`, counts.
+    pub confusion: Vec<Vec<usize>>,
+}
+
+impl Evaluation {
+    /// Counts. `scores` gives the predicted class and the loss of each sequence.
+    pub(super) fn new(classes: &[String], labels: &[u32], scores: impl Iterator<Item = (usize, f64)>) -> Self {
+        let mut confusion = vec![vec![0; classes.len()]; classes.len()];
+        let mut total_loss = 0.0;
+        for (&label, (predicted, loss)) in labels.iter().zip(scores) {
+            confusion[label as usize][predicted] += 1;
+            total_loss += loss;
+        }
+        let correct: usize = (0..classes.len()).map(|class| confusion[class][class]).sum();
+        let per_class: Vec<ClassReport> = (0..classes.len())
+            .map(|class| class_report(&classes[class], class, &confusion))
+            .collect();
+        let recalls: Vec<f64> = per_class.iter().filter_map(|class| class.recall).collect();
+        Evaluation {
+            examples: labels.len(),
+            loss: total_loss / labels.len().max(1) as f64,
+            accuracy: ratio(correct, labels.len()).unwrap_or(0.0),
+            balanced_accuracy: recalls.iter().sum::<f64>() / recalls.len().max(1) as f64,
+            per_class,
+            confusion,
+        }
+    }
+}
+
+fn class_report(name: &str, class: usize, confusion: &[Vec<usize>]) -> ClassReport {
+    let correct = confusion[class][class];
+    let support = confusion[class].iter().sum();
+    let called = confusion.iter().map(|row| row[class]).sum();
+    ClassReport {
+        name: name.to_string(),
+        support,
+        precision: ratio(correct, called),
+        recall: ratio(correct, support),
+    }
+}
+
+fn ratio(part: usize, whole: usize) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_by_class() {
+        let classes = ["a", "b", "c"].map(String::from);
+        let called = [0, 0, 1, 1, 0];
+        let scores = called.into_iter().zip([0.5, 0.5, 0.5, 1.0, 1.0]);
+        let found = Evaluation::new(&classes, &[0, 0, 0, 1, 1], scores);
+        assert_eq!(found.accuracy, 0.6);
+        assert_eq!(found.loss, (3.0 * 0.5 + 2.0) / 5.0);
+        assert_eq!(found.confusion, [[2, 1, 0], [1, 1, 0], [0, 0, 0]]);
+        assert_eq!(found.balanced_accuracy, (2.0 / 3.0 + 0.5) / 2.0);
+        assert_eq!(found.per_class[2].recall, None);
+        assert_eq!(found.per_class[2].precision, None);
+        assert_eq!(found.per_class[1].precision, Some(0.5));
+    }
+}

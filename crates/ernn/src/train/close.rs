@@ -1,0 +1,97 @@
+//! The end of a run: the best parameters become a model, are measured, and the folder gets model and report.
+
+use super::parts::Parts;
+use super::run::Run;
+use super::{Ending, Machine, Observer, Outcome, Report, RunFolder};
+use crate::checkpoint::{EpochRecord, Phase, Provenance, RunState, SavedModel};
+use crate::evaluate::{self, Evaluation};
+use crate::model::Model;
+use crate::{Error, Result};
+
+/// All that is known when a run has ended.
+pub(super) struct Close<'a> {
+    pub run: &'a Run<'a>,
+    pub parts: &'a Parts,
+    pub state: &'a RunState,
+    pub ending: Ending,
+    pub error: Option<&'a Error>,
+    pub folder: Option<&'a RunFolder>,
+}
+
+impl Close<'_> {
+    /// Takes the best parameters (or those at hand, where no epoch was finished), measures, writes model and report.
+    pub fn write(&self, mut model: Model<f32>, observer: &mut dyn Observer) -> Result<Outcome> {
+        if let (Phase::Select, Some(best)) = (self.state.phase, &self.state.best) {
+            model.parameters_mut().copy_from_slice(&best.parameters);
+        }
+        let model = SavedModel {
+            provenance: self.provenance(),
+            model,
+            normalization: self.parts.normalization.clone(),
+            classes: self.run.dataset.classes.clone(),
+            feature_names: self.run.dataset.feature_names.clone(),
+        };
+        let (part, evaluation) = self.measure(&model, observer)?;
+        let report = self.report(&model, part, evaluation);
+        if let Some(folder) = self.folder {
+            folder.write_model(&model)?;
+            folder.write_report(&report, &self.state.history)?;
+        }
+        Ok(Outcome { model, report })
+    }
+
+    fn provenance(&self) -> Provenance {
+        let best = self.state.best.as_ref();
+        Provenance {
+            dataset: self.run.dataset.name.clone(),
+            fingerprint: self.run.fingerprint.clone(),
+            settings: self.run.config.to_portable_toml(),
+            seed: self.run.config.training.seed,
+            version: env!("CARGO_PKG_VERSION").to_string(),
+            best_epoch: best.map_or(0, |best| best.epoch),
+            validation_accuracy: best.and_then(|best| best.accuracy),
+        }
+    }
+
+    /// The test part is read here, once, and only by a run that came to its end.
+    fn measure(&self, model: &SavedModel, observer: &mut dyn Observer) -> Result<(&'static str, Evaluation)> {
+        let ended = matches!(self.ending, Ending::Finished | Ending::EarlyStopped);
+        if let (true, Some(test)) = (ended, &self.run.dataset.test) {
+            if let Some(note) = evaluate::length_note(&model.model, test) {
+                observer.warning(&format!("test part: {note}"));
+            }
+            return Ok(("test", evaluate::evaluate(model, test)?));
+        }
+        let (name, part) = match &self.parts.validation {
+            Some(validation) => ("validation", validation),
+            None => ("train", &self.parts.fit),
+        };
+        Ok((name, evaluate::evaluate_normalized(&model.model, &model.classes, part)?))
+    }
+
+    fn report(&self, model: &SavedModel, part: &'static str, evaluation: Evaluation) -> Report {
+        let (run, state) = (self.run, self.state);
+        let selecting = |record: &&EpochRecord| record.phase == Phase::Select;
+        let seconds: f64 = state.history.iter().map(|record| record.seconds).sum();
+        Report {
+            dataset: run.dataset.name.clone(),
+            part,
+            evaluation,
+            validation_accuracy: model.provenance.validation_accuracy,
+            cell: run.config.cell().to_string(),
+            parameters: model.model.parameters().len(),
+            model_bytes: model.file_bytes(),
+            train_seconds: seconds + state.tally.seconds,
+            epochs: state.history.iter().filter(selecting).count(),
+            best_epoch: model.provenance.best_epoch,
+            seed: run.config.training.seed,
+            ending: self.ending,
+            cut_short: matches!(self.ending, Ending::Interrupted | Ending::Diverged),
+            error: self.error.map(ToString::to_string),
+            out: self.folder.map(|folder| folder.path().to_path_buf()),
+            version: env!("CARGO_PKG_VERSION"),
+            settings: run.config.clone(),
+            machine: Machine::here(run.options.threads),
+        }
+    }
+}

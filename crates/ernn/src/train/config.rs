@@ -1,0 +1,300 @@
+//! The settings of a run: one TOML file, complete, so that it repeats the run.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::{defaults, layers};
+use crate::cell::CellConfig;
+use crate::data::{Dataset, MissingPolicy};
+use crate::model::{ModelConfig, Pooling};
+use crate::optim::{OptimizerConfig, Schedule};
+use crate::{Error, Result};
+
+/// Everything that decides what a run computes. Threads, folders and displays do not, and stand elsewhere.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunConfig {
+    /// Which data, and how it is read.
+    pub data: DataSettings,
+    /// The network.
+    pub model: ModelSettings,
+    /// How it is trained.
+    pub training: TrainingSettings,
+}
+
+/// Which data, and how it is read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DataSettings {
+    /// A known name, a file or a folder.
+    pub source: String,
+    /// What to do about missing values.
+    pub missing: MissingPolicy,
+    /// Values a step in two-dimensional arrays (label in column 0, then the steps).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub features: Option<usize>,
+    /// Folder of a known data set that is not built in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_dir: Option<PathBuf>,
+}
+
+/// The network.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelSettings {
+    /// Part of the last states that is dropped during training.
+    pub dropout: f64,
+    /// What the readout sees of the last layer's states.
+    pub pooling: Pooling,
+    /// The layers, first one first.
+    pub layers: Vec<CellConfig>,
+}
+
+/// How the network is trained.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrainingSettings {
+    /// Seed of the initial weights, the split, the batches, noise and dropout.
+    pub seed: u64,
+    /// Passes over the training part.
+    pub epochs: usize,
+    /// Sequences a step.
+    pub batch_size: usize,
+    /// Of the first epoch.
+    pub learning_rate: f64,
+    /// Largest global norm of a gradient; longer ones are scaled down. 0: no limit.
+    pub clip_norm: f64,
+    /// Part of the training sequences that selects the best epoch, unless the data brings a validation part. 0: none.
+    pub validation: f64,
+    /// Whether rare classes weigh more.
+    pub class_weights: ClassWeights,
+    /// Standard deviation of the noise added to the normalised inputs during training.
+    pub input_noise: f64,
+    /// Epochs without a better one after which the run stops. 0: never.
+    pub patience: usize,
+    /// Whether to train anew on training and validation part together, for as many epochs as the best one had.
+    pub retrain: bool,
+    /// How gradients become steps, weight decay included.
+    pub optimizer: OptimizerConfig,
+    /// How the learning rate falls.
+    pub schedule: Schedule,
+}
+
+/// Whether rare classes weigh more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ClassWeights {
+    /// Every sequence weighs the same.
+    None,
+    /// Every class weighs the same.
+    Balanced,
+}
+
+impl RunConfig {
+    /// The settings that need no flag, for a known data set or any other.
+    pub fn defaults(source: &str) -> Self {
+        defaults::for_source(source)
+    }
+
+    /// Reads a settings file; `source` takes the place of its `data.source`. What the file leaves out has the default of the
+    /// data set.
+    pub fn load(path: &Path, source: Option<&str>) -> Result<Self> {
+        let text = fs::read_to_string(path).map_err(|source| Error::Io {
+            path: path.to_path_buf(),
+            action: "read",
+            source,
+        })?;
+        Self::from_toml(&text, path, source)
+    }
+
+    /// The settings in a file's text; `path` is only named in errors.
+    pub fn from_toml(text: &str, path: &Path, source: Option<&str>) -> Result<Self> {
+        let wrong = |place: String, found: &str| Error::Format {
+            path: path.to_path_buf(),
+            place,
+            found: found.trim().replace('\n', " "),
+            expected: "the settings of a run in TOML, as in the config.toml of a run folder".to_string(),
+        };
+        let mut written: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+            let line = error
+                .span()
+                .map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+            wrong(
+                line.map_or_else(String::new, |line| format!(", line {line}")),
+                error.message(),
+            )
+        })?;
+        let named = || Some(written.get("data")?.get("source")?.as_str()?.to_string());
+        let Some(source) = source.map(String::from).or_else(named) else {
+            return Err(wrong(String::new(), "no data.source"));
+        };
+        let mut config = toml::Table::try_from(Self::defaults(&source)).expect("default settings are plain");
+        layers::complete(&mut written, &source);
+        overlay(&mut config, written);
+        let mut config: RunConfig = config
+            .try_into()
+            .map_err(|error| wrong(String::new(), &error.to_string()))?;
+        config.data.source = source;
+        Ok(config)
+    }
+
+    /// The complete file.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self).expect("settings are plain structs that `check` has seen")
+    }
+
+    /// The file without what holds on this machine alone.
+    pub(super) fn to_portable_toml(&self) -> String {
+        let mut config = self.clone();
+        config.data.data_dir = None;
+        config.to_toml()
+    }
+
+    /// These settings with what follows from the training sequences filled in: one learned step size for each of their steps.
+    pub(super) fn resolved(&self, dataset: &Dataset) -> Self {
+        let mut config = self.clone();
+        let validation = dataset.validation.as_ref().map_or(0, |part| part.longest());
+        for layer in &mut config.model.layers {
+            if let CellConfig::Ernn(ernn) = layer {
+                ernn.max_steps = dataset.train.longest().max(validation);
+            }
+        }
+        config
+    }
+
+    /// The model for a data set.
+    pub fn model_for(&self, dataset: &Dataset) -> ModelConfig {
+        ModelConfig {
+            input_size: dataset.train.features,
+            classes: dataset.classes.len(),
+            layers: self.model.layers.clone(),
+            dropout: self.model.dropout,
+            pooling: self.model.pooling,
+        }
+    }
+
+    /// Lets a run go on to more epochs than it was made for.
+    pub fn extend_to(&mut self, epochs: usize) -> Result<()> {
+        let cosine = matches!(self.training.schedule, Schedule::Cosine { .. });
+        let old = self.training.epochs;
+        demand(
+            epochs >= old,
+            "epochs",
+            epochs,
+            &format!("at least the {old} of the run"),
+        )?;
+        demand(
+            !cosine || epochs == old,
+            "epochs",
+            epochs,
+            &format!("{old}: a cosine schedule ends with the run"),
+        )?;
+        demand(
+            !self.training.retrain || epochs == old,
+            "epochs",
+            epochs,
+            &format!("{old}: a run with retrain ends with it"),
+        )?;
+        self.training.epochs = epochs;
+        Ok(())
+    }
+
+    /// Refuses values out of range; names the setting, its value and the allowed ones.
+    pub fn check(&self) -> Result<()> {
+        self.training.check()?;
+        let dropout = self.model.dropout;
+        demand(
+            (0.0..1.0).contains(&dropout),
+            "dropout",
+            dropout,
+            "a number from 0 up to, but not including, 1",
+        )?;
+        demand(!self.model.layers.is_empty(), "layers", 0, "at least one layer")?;
+        self.model.layers.iter().try_for_each(CellConfig::check)
+    }
+}
+
+impl TrainingSettings {
+    fn check(&self) -> Result<()> {
+        let finite = |value: f64, least: f64| value.is_finite() && value >= least;
+        let positive = |value: f64| value.is_finite() && value > 0.0;
+        let fraction = |value: f64| (0.0..1.0).contains(&value);
+        // TOML's integers have 63 bits.
+        demand(
+            i64::try_from(self.seed).is_ok(),
+            "seed",
+            self.seed,
+            "0 to 9223372036854775807",
+        )?;
+        demand(self.epochs > 0, "epochs", self.epochs, "at least 1")?;
+        demand(self.batch_size > 0, "batch_size", self.batch_size, "at least 1")?;
+        demand(
+            positive(self.learning_rate),
+            "learning_rate",
+            self.learning_rate,
+            "a number above 0",
+        )?;
+        demand(
+            finite(self.clip_norm, 0.0),
+            "clip_norm",
+            self.clip_norm,
+            "a number above 0, or 0 for no limit",
+        )?;
+        demand(
+            fraction(self.validation),
+            "validation",
+            self.validation,
+            "a part of the training sequences: 0 up to, but not including, 1",
+        )?;
+        demand(
+            finite(self.input_noise, 0.0),
+            "input_noise",
+            self.input_noise,
+            "a standard deviation, 0 or more",
+        )?;
+        let decay = match &self.optimizer {
+            OptimizerConfig::Adam(adam) => adam.weight_decay,
+            OptimizerConfig::AdamW(adam) => adam.weight_decay,
+            OptimizerConfig::Sgd(sgd) => sgd.weight_decay,
+        };
+        demand(finite(decay, 0.0), "weight_decay", decay, "0 or more")
+    }
+
+    /// The largest gradient norm; infinite where the settings name no limit.
+    pub(super) fn largest_norm(&self) -> f64 {
+        if self.clip_norm > 0.0 {
+            self.clip_norm
+        } else {
+            f64::INFINITY
+        }
+    }
+}
+
+pub(super) fn demand(holds: bool, name: &str, found: impl ToString, expected: &str) -> Result<()> {
+    if holds {
+        return Ok(());
+    }
+    Err(Error::Setting {
+        name: name.to_string(),
+        found: found.to_string(),
+        expected: expected.to_string(),
+    })
+}
+
+/// Puts what is written over the defaults, table by table. A table of another `kind` takes the place of the default one.
+pub(super) fn overlay(defaults: &mut toml::Table, written: toml::Table) {
+    for (key, value) in written {
+        match (defaults.get_mut(&key), value) {
+            (Some(toml::Value::Table(below)), toml::Value::Table(above))
+                if above.get("kind").is_none_or(|kind| below.get("kind") == Some(kind)) =>
+            {
+                overlay(below, above);
+            }
+            (_, value) => {
+                defaults.insert(key, value);
+            }
+        }
+    }
+}

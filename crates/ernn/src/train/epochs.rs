@@ -1,0 +1,304 @@
+//! The loop: epochs of batches, each batch a step, each epoch measured on the validation part.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use super::parts::Parts;
+use super::{BatchProgress, ClassWeights, Observer, RunConfig, RunFolder, TrainingSettings};
+use crate::batch::{self, Batch, Noise};
+use crate::cell::Span;
+use crate::checkpoint::{Best, EpochRecord, Phase, RunState, Tally};
+use crate::evaluate::{self, Evaluation};
+use crate::model::{LossOptions, Model, ModelConfig, Workspace};
+use crate::optim::{self, Optimizer};
+use crate::{Error, Result};
+
+/// Why the loop ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LoopEnd {
+    /// All epochs are done.
+    Finished,
+    /// `patience` epochs brought nothing better.
+    EarlyStop,
+    /// Someone asked to stop.
+    Interrupted,
+}
+
+/// Keeps checkpoints after epochs from costing more than a twentieth of the time: flushing to the disk takes milliseconds, and
+/// so do the epochs of a small data set. What is not yet saved is computed again, to the same bits.
+#[derive(Default)]
+struct Pace {
+    last: Option<(Instant, Duration)>,
+}
+
+impl Pace {
+    fn write_if_due(&mut self, folder: &RunFolder, state: &RunState) -> Result<()> {
+        if self.last.is_some_and(|(end, cost)| end.elapsed() < 20 * cost) {
+            return Ok(());
+        }
+        let began = Instant::now();
+        folder.write_checkpoint(state)?;
+        self.last = Some((Instant::now(), began.elapsed()));
+        Ok(())
+    }
+}
+
+/// One pass of a run over its parts.
+pub(super) struct Pass<'a> {
+    settings: &'a TrainingSettings,
+    dropout: f64,
+    classes: &'a [String],
+    parts: &'a Parts,
+    epochs: usize,
+    spans: Vec<Span>,
+    model: Model<f32>,
+    optimizer: Optimizer<f32>,
+    state: RunState,
+    batch: Batch<f32>,
+    workspace: Workspace<f32>,
+    gradient: Vec<f32>,
+}
+
+impl<'a> Pass<'a> {
+    /// A pass from its first batch.
+    pub fn start(
+        config: &'a RunConfig,
+        model: ModelConfig,
+        classes: &'a [String],
+        parts: &'a Parts,
+        state: RunState,
+        epochs: usize,
+    ) -> Result<Self> {
+        let settings = &config.training;
+        let mut model = Model::new(model, settings.seed)?;
+        let mut optimizer = Optimizer::new(settings.optimizer.clone(), model.parameters().len());
+        if !state.parameters.is_empty() {
+            restore(&mut model, &mut optimizer, &state)?;
+        }
+        Ok(Pass {
+            settings,
+            dropout: config.model.dropout,
+            classes,
+            parts,
+            epochs,
+            spans: model.spans().to_vec(),
+            gradient: vec![0.0; model.parameters().len()],
+            model,
+            optimizer,
+            state,
+            batch: Batch::new(),
+            workspace: Workspace::default(),
+        })
+    }
+
+    /// The state now, complete.
+    pub fn state(&mut self) -> &RunState {
+        self.state.parameters.clear();
+        self.state.parameters.extend_from_slice(self.model.parameters());
+        self.state.optimizer_steps = self.optimizer.steps();
+        let memory = self.optimizer.state();
+        self.state.optimizer = memory
+            .map(|(name, values)| (name.to_string(), values.to_vec()))
+            .collect();
+        &self.state
+    }
+
+    /// The state and the model, at the end.
+    pub fn into_parts(mut self) -> (RunState, Model<f32>) {
+        self.state();
+        (self.state, self.model)
+    }
+
+    /// Runs to the end, or until `stop`. The folder gets a checkpoint after an epoch and at the end.
+    pub fn run(
+        &mut self,
+        mut folder: Option<&mut RunFolder>,
+        stop: &AtomicBool,
+        observer: &mut dyn Observer,
+    ) -> Result<LoopEnd> {
+        let mut pace = Pace::default();
+        let end = loop {
+            if self.state.epoch >= self.epochs {
+                break LoopEnd::Finished;
+            }
+            if self.settings.patience > 0 && self.state.stale_epochs >= self.settings.patience {
+                break LoopEnd::EarlyStop;
+            }
+            if !self.epoch(stop, observer)? {
+                break LoopEnd::Interrupted;
+            }
+            let record = &self.state.history[self.state.history.len() - 1];
+            observer.epoch_done(record);
+            if let Some(folder) = folder.as_deref_mut() {
+                folder.append_metrics(record)?;
+                pace.write_if_due(folder, self.state())?;
+            }
+        };
+        if let Some(folder) = folder {
+            folder.write_checkpoint(self.state())?;
+        }
+        Ok(end)
+    }
+
+    /// The rest of the epoch under way; false if it was stopped before its end.
+    fn epoch(&mut self, stop: &AtomicBool, observer: &mut dyn Observer) -> Result<bool> {
+        let epoch = self.state.epoch + 1;
+        let began = Instant::now();
+        let before = self.state.tally.seconds;
+        let plan = batch::plan(
+            &self.parts.fit,
+            self.settings.batch_size,
+            Some((self.settings.seed, epoch)),
+        );
+        for members in plan.iter().skip(self.state.tally.batches) {
+            if stop.load(Ordering::Relaxed) {
+                self.state.tally.seconds = before + began.elapsed().as_secs_f64();
+                return Ok(false);
+            }
+            self.step(epoch, members)?;
+            observer.batch_done(&BatchProgress {
+                phase: self.state.phase,
+                epoch,
+                epochs: self.epochs,
+                batch: self.state.tally.batches,
+                batches: plan.len(),
+                sequences: members.len(),
+                loss: self.state.tally.loss / self.state.tally.sequences as f64,
+            });
+        }
+        let measured = self.measure()?;
+        self.state.tally.seconds = before + began.elapsed().as_secs_f64();
+        self.close_epoch(epoch, measured);
+        Ok(true)
+    }
+
+    /// One batch: loss and gradient, clipped, and the optimizer's step.
+    fn step(&mut self, epoch: usize, members: &[usize]) -> Result<()> {
+        let (seed, draw) = (self.settings.seed, epoch as u64);
+        let noise = (self.settings.input_noise > 0.0).then_some(Noise {
+            deviation: self.settings.input_noise as f32,
+            seed,
+            epoch,
+        });
+        self.batch.fill(&self.parts.fit, members, noise);
+        let options = LossOptions {
+            class_weights: self.parts.class_weights.clone(),
+            dropout: (self.dropout > 0.0).then_some((seed, draw)),
+        };
+        let (loss, correct) =
+            self.model
+                .loss_and_gradient(&self.batch, &options, &mut self.workspace, &mut self.gradient)?;
+        self.check_finite(epoch, loss)?;
+        let norm = optim::clip_global_norm(&mut self.gradient, self.settings.largest_norm());
+        let learning_rate = self.learning_rate(epoch);
+        self.optimizer
+            .step(self.model.parameters_mut(), &self.gradient, learning_rate, &self.spans);
+
+        let tally = &mut self.state.tally;
+        tally.batches += 1;
+        tally.sequences += members.len();
+        tally.loss += f64::from(loss) * members.len() as f64;
+        tally.correct += correct;
+        tally.gradient_norm += norm;
+        Ok(())
+    }
+
+    fn check_finite(&self, epoch: usize, loss: f32) -> Result<()> {
+        let batch = self.state.tally.batches + 1;
+        let stop = |what: String, value: f64| {
+            Err(Error::NotFinite {
+                epoch,
+                batch,
+                what,
+                value,
+            })
+        };
+        if !loss.is_finite() {
+            return stop("the loss".to_string(), f64::from(loss));
+        }
+        match optim::first_not_finite(&self.gradient, &self.spans) {
+            Some((span, value)) => stop(format!("the gradient of {}", span.name), value),
+            None => Ok(()),
+        }
+    }
+
+    fn learning_rate(&self, epoch: usize) -> f64 {
+        self.settings
+            .schedule
+            .learning_rate(self.settings.learning_rate, epoch - 1)
+    }
+
+    fn measure(&self) -> Result<Option<Evaluation>> {
+        let evaluate = |part| evaluate::evaluate_normalized(&self.model, self.classes, part);
+        self.parts.validation.as_ref().map(evaluate).transpose()
+    }
+
+    /// Books the epoch: record, best parameters, counters.
+    fn close_epoch(&mut self, epoch: usize, measured: Option<Evaluation>) {
+        let tally = std::mem::take(&mut self.state.tally);
+        let mut record = record(self.state.phase, epoch, &tally, measured.as_ref());
+        record.learning_rate = self.learning_rate(epoch);
+        let score = match self.settings.class_weights {
+            ClassWeights::None => record.validation_accuracy,
+            ClassWeights::Balanced => record.validation_balanced_accuracy,
+        };
+        record.best = is_better(score, record.validation_loss, self.state.best.as_ref());
+        if record.best && self.state.phase == Phase::Select {
+            self.state.best = Some(Best {
+                epoch,
+                score,
+                accuracy: record.validation_accuracy,
+                loss: record.validation_loss.unwrap_or(record.train_loss),
+                parameters: self.model.parameters().to_vec(),
+            });
+        }
+        self.state.stale_epochs = if record.best { 0 } else { self.state.stale_epochs + 1 };
+        self.state.epoch = epoch;
+        self.state.history.push(record);
+    }
+}
+
+fn record(phase: Phase, epoch: usize, tally: &Tally, measured: Option<&Evaluation>) -> EpochRecord {
+    let sequences = tally.sequences.max(1) as f64;
+    EpochRecord {
+        phase,
+        epoch,
+        train_loss: tally.loss / sequences,
+        train_accuracy: tally.correct as f64 / sequences,
+        validation_loss: measured.map(|measured| measured.loss),
+        validation_accuracy: measured.map(|measured| measured.accuracy),
+        validation_balanced_accuracy: measured.map(|measured| measured.balanced_accuracy),
+        gradient_norm: tally.gradient_norm / tally.batches.max(1) as f64,
+        seconds: tally.seconds,
+        ..EpochRecord::default()
+    }
+}
+
+/// Higher score on the validation part, and lower loss among equals. Without a validation part the last epoch is the best.
+fn is_better(score: Option<f64>, loss: Option<f64>, best: Option<&Best>) -> bool {
+    let (Some(score), Some(loss), Some(best)) = (score, loss, best) else {
+        return true;
+    };
+    best.score
+        .is_none_or(|highest| score > highest || (score == highest && loss < best.loss))
+}
+
+fn restore(model: &mut Model<f32>, optimizer: &mut Optimizer<f32>, state: &RunState) -> Result<()> {
+    let expected = model.parameters().len();
+    if state.parameters.len() != expected {
+        return Err(Error::Setting {
+            name: "checkpoint".to_string(),
+            found: format!("{} parameters", state.parameters.len()),
+            expected: format!("{expected}, as config.toml says"),
+        });
+    }
+    model.parameters_mut().copy_from_slice(&state.parameters);
+    let memory = |name: &str| {
+        state
+            .optimizer
+            .iter()
+            .find(|(saved, _)| saved == name)
+            .map(|(_, values)| &values[..])
+    };
+    optimizer.restore(state.optimizer_steps, memory)
+}

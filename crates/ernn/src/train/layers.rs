@@ -1,0 +1,93 @@
+//! Layers seen from outside: their kinds, and changing one setting of all of them by its name in the settings file.
+
+use toml::Value;
+
+use super::RunConfig;
+use super::config::{demand, overlay};
+use super::defaults;
+use crate::cell::CellConfig;
+use crate::{Error, Result};
+
+impl RunConfig {
+    /// The kind of the layers, as in the settings file; `mixed` if they differ.
+    pub fn cell(&self) -> &'static str {
+        let mut kinds = self.model.layers.iter().map(CellConfig::name);
+        let first = kinds.next().unwrap_or_default();
+        if kinds.all(|kind| kind == first) { first } else { "mixed" }
+    }
+
+    /// Makes every layer one of another kind, as large as it was, with the default settings of the kind. Layers of that kind
+    /// already stay as they are.
+    pub fn change_cell(&mut self, kind: &str) -> Result<()> {
+        for layer in &mut self.model.layers {
+            if layer.name() != kind {
+                let hidden = table_of(layer).remove("hidden");
+                *layer = defaults::layer(&self.data.source, kind)?;
+                set(layer, "hidden", &hidden.unwrap_or(Value::Integer(0)))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts `layers` layers like the first one on top of each other.
+    pub fn stack(&mut self, layers: usize) -> Result<()> {
+        demand((1..=MOST_LAYERS).contains(&layers), "layers", layers, "1 to 64")?;
+        let first = self.model.layers[0].clone();
+        self.model.layers.resize(layers, first);
+        Ok(())
+    }
+
+    /// Changes one setting of all layers.
+    pub fn set_in_layers(&mut self, name: &str, value: &Value) -> Result<()> {
+        self.model
+            .layers
+            .iter_mut()
+            .try_for_each(|layer| set(layer, name, value))
+    }
+}
+
+const MOST_LAYERS: usize = 64;
+
+fn table_of(layer: &CellConfig) -> toml::Table {
+    toml::Table::try_from(layer).expect("layers are plain structs")
+}
+
+fn set(layer: &mut CellConfig, name: &str, value: &Value) -> Result<()> {
+    let refused = |expected: String| Error::Setting {
+        name: name.to_string(),
+        found: value.to_string().trim_matches('"').to_string(),
+        expected,
+    };
+    let mut table = table_of(layer);
+    if !table.contains_key(name) {
+        let known: Vec<&str> = table.keys().map(String::as_str).filter(|key| *key != "kind").collect();
+        let expected = format!(
+            "no such setting for the cell {} (it has {})",
+            layer.name(),
+            known.join(", ")
+        );
+        return Err(refused(expected));
+    }
+    table.insert(name.to_string(), value.clone());
+    *layer = table
+        .try_into()
+        .map_err(|error: toml::de::Error| refused(error.message().to_string()))?;
+    Ok(())
+}
+
+/// Gives each written layer the default values of its kind where the file leaves them out.
+pub(super) fn complete(written: &mut toml::Table, source: &str) {
+    let model = written.get_mut("model").and_then(Value::as_table_mut);
+    let layers = model
+        .and_then(|model| model.get_mut("layers"))
+        .and_then(Value::as_array_mut);
+    for layer in layers.into_iter().flatten().filter_map(Value::as_table_mut) {
+        let kind = layer.get("kind").and_then(Value::as_str);
+        let Some(Ok(default)) = kind.map(|kind| defaults::layer(source, kind)) else {
+            continue; // Reading the settings says what is wrong with it.
+        };
+        let mut complete = table_of(&default);
+        overlay(&mut complete, std::mem::take(layer));
+        *layer = complete;
+    }
+}

@@ -1,0 +1,30 @@
+//! Train: the corridor. Settings and a data set become a finished run; the mathematics is in the rooms.
+//!
+//! ```text
+//! split -> normalise -> epochs (batch, loss and gradient, clip, step, validate, checkpoint) -> best epoch
+//!       -> [retrain on everything] -> evaluate on the test part, read here for the first and only time
+//! ```
+
+mod close;
+mod config;
+mod curves;
+mod defaults;
+mod epochs;
+mod layers;
+mod observer;
+mod parts;
+mod report;
+mod run;
+mod run_folder;
+
+pub use config::{ClassWeights, DataSettings, ModelSettings, RunConfig, TrainingSettings};
+pub use observer::{BatchProgress, Observer, Start};
+pub use parts::{fingerprint, split};
+pub use report::{Ending, Machine, Report};
+pub use run::{Options, Out, Outcome, resume, train};
+pub use run_folder::RunFolder;
+
+/// Threads that this process may use.
+pub fn available_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}

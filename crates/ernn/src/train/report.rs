@@ -1,0 +1,94 @@
+//! The result of a run: numbers, settings and circumstances.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::RunConfig;
+use crate::Isa;
+use crate::evaluate::Evaluation;
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ending {
+    /// All epochs were done.
+    Finished,
+    /// The validation part saw nothing better for `patience` epochs.
+    EarlyStopped,
+    /// Someone asked it to stop; `--resume` goes on.
+    Interrupted,
+    /// Loss or gradient stopped being numbers.
+    Diverged,
+}
+
+/// The machine of a run. Results do not depend on it; times do.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Machine {
+    /// Operating system.
+    pub system: &'static str,
+    /// Processor family.
+    pub architecture: &'static str,
+    /// Logical processors that this process may use.
+    pub processors: usize,
+    /// Threads that computed.
+    pub threads: usize,
+    /// Instruction set of the kernels.
+    pub instruction_set: String,
+}
+
+impl Machine {
+    /// This machine.
+    pub fn here(threads: usize) -> Self {
+        Machine {
+            system: std::env::consts::OS,
+            architecture: std::env::consts::ARCH,
+            processors: super::available_threads(),
+            threads,
+            instruction_set: format!("{:?}", Isa::best()).to_lowercase(),
+        }
+    }
+}
+
+/// `result.json`, and what `--json` prints.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// Name of the data set.
+    pub dataset: String,
+    /// The part that the numbers are of: `test`, or `validation` where there is no test part or the run was cut short, or
+    /// `train` where there is neither.
+    pub part: &'static str,
+    /// The numbers.
+    #[serde(flatten)]
+    pub evaluation: Evaluation,
+    /// Accuracy on the validation part after the best epoch.
+    pub validation_accuracy: Option<f64>,
+    /// Kind of the cells.
+    pub cell: String,
+    /// Numbers in the model.
+    pub parameters: usize,
+    /// Size of its file.
+    pub model_bytes: usize,
+    /// Wall time of all epochs, over all resumed pieces.
+    pub train_seconds: f64,
+    /// Whole epochs done.
+    pub epochs: usize,
+    /// The epoch whose parameters the model has, from 1; 0 if none was finished.
+    pub best_epoch: usize,
+    /// Seed.
+    pub seed: u64,
+    /// How it ended.
+    pub ending: Ending,
+    /// Whether it ended before its time, so that the numbers are not those of the settings.
+    pub cut_short: bool,
+    /// What went wrong, where something did.
+    pub error: Option<String>,
+    /// The run folder.
+    pub out: Option<PathBuf>,
+    /// Version of the program.
+    pub version: &'static str,
+    /// The complete settings.
+    pub settings: RunConfig,
+    /// The machine.
+    pub machine: Machine,
+}

@@ -1,0 +1,236 @@
+//! One run from its settings to its report.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use super::close::Close;
+use super::epochs::{LoopEnd, Pass};
+use super::parts::{self, Parts};
+use super::{Ending, Observer, Report, RunConfig, RunFolder, Start, available_threads};
+use crate::checkpoint::{Phase, RunState, SavedModel};
+use crate::data::Dataset;
+use crate::model::ModelConfig;
+use crate::{Error, Result};
+
+/// Where a run leaves its files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Out {
+    /// Nowhere: the model is only returned.
+    #[default]
+    Nowhere,
+    /// In `PARENT/DATASET-CELL-N`, N the next free number.
+    Numbered(PathBuf),
+    /// In this folder, new or empty.
+    At(PathBuf),
+}
+
+/// What does not change the result of a run.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where the files go.
+    pub out: Out,
+    /// Threads that compute.
+    pub threads: usize,
+    /// Set it to true to stop after the batch under way.
+    pub stop: Arc<AtomicBool>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            out: Out::Nowhere,
+            threads: available_threads(),
+            stop: Arc::default(),
+        }
+    }
+}
+
+/// A run that has ended.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The best model.
+    pub model: SavedModel,
+    /// How good it is, and how it came about.
+    pub report: Report,
+}
+
+/// Trains from the beginning.
+pub fn train(dataset: &Dataset, config: &RunConfig, options: &Options, observer: &mut dyn Observer) -> Result<Outcome> {
+    let run = Run::new(dataset, config, options)?;
+    let state = run.first_state(Phase::Select);
+    in_pool(options.threads, || run.go(None, state, observer))
+}
+
+/// Goes on with a run from its last checkpoint; the result is the same bits as if it had never stopped. `config` is the run's
+/// own, perhaps with more epochs.
+pub fn resume(
+    dataset: &Dataset,
+    config: &RunConfig,
+    folder: RunFolder,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> Result<Outcome> {
+    let run = Run::new(dataset, config, options)?;
+    let state = folder.read_checkpoint()?;
+    if state.fingerprint != run.fingerprint {
+        return Err(Error::Data {
+            dataset: dataset.name.clone(),
+            problem: "found other sequences or labels than when the run started, expected the same data".to_string(),
+        });
+    }
+    in_pool(options.threads, || run.go(Some(folder), state, observer))
+}
+
+/// Kernels take their threads from the current pool.
+fn in_pool<T: Send>(threads: usize, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.map_err(|error| Error::Setting {
+        name: "--threads".to_string(),
+        found: format!("{threads} ({error})"),
+        expected: "a number of threads that this machine can start".to_string(),
+    })?
+    .install(work)
+}
+
+/// A run's fixed side.
+pub(super) struct Run<'a> {
+    pub dataset: &'a Dataset,
+    pub config: RunConfig,
+    pub options: &'a Options,
+    pub model: ModelConfig,
+    pub fingerprint: String,
+}
+
+impl<'a> Run<'a> {
+    fn new(dataset: &'a Dataset, config: &'a RunConfig, options: &'a Options) -> Result<Self> {
+        config.check()?;
+        let config = config.resolved(dataset);
+        Ok(Run {
+            dataset,
+            model: config.model_for(dataset),
+            config,
+            options,
+            fingerprint: parts::fingerprint(dataset),
+        })
+    }
+
+    /// The state before the first batch of a pass; no parameters stand for the initial ones.
+    fn first_state(&self, phase: Phase) -> RunState {
+        RunState {
+            fingerprint: self.fingerprint.clone(),
+            phase,
+            ..RunState::default()
+        }
+    }
+
+    fn go(&self, folder: Option<RunFolder>, state: RunState, observer: &mut dyn Observer) -> Result<Outcome> {
+        let parts = Parts::prepare(self.dataset, &self.config, state.phase)?;
+        let epochs = self.epochs(&state);
+        let mut pass = self.pass(&parts, state, epochs)?;
+        let mut folder = match folder {
+            None => self.new_folder()?,
+            resumed => resumed,
+        };
+        if let Some(folder) = &mut folder {
+            folder.write_config(&self.config)?;
+            folder.restart_metrics(&pass.state().history)?;
+            folder.write_checkpoint(pass.state())?;
+        }
+        self.announce(&parts, &mut pass, epochs, folder.as_ref(), observer);
+        let end = pass.run(folder.as_mut(), &self.options.stop, observer);
+        let (state, model) = pass.into_parts();
+
+        let retrain = self.config.training.retrain && state.phase == Phase::Select;
+        let ending = match end {
+            Ok(LoopEnd::Finished | LoopEnd::EarlyStop) if retrain => {
+                return self.go_on_with_everything(folder, state, observer);
+            }
+            Ok(LoopEnd::Finished) => Ending::Finished,
+            Ok(LoopEnd::EarlyStop) => Ending::EarlyStopped,
+            Ok(LoopEnd::Interrupted) => Ending::Interrupted,
+            Err(_) => Ending::Diverged,
+        };
+        let close = Close {
+            run: self,
+            parts: &parts,
+            state: &state,
+            ending,
+            error: end.as_ref().err(),
+            folder: folder.as_ref(),
+        };
+        let outcome = close.write(model, observer)?;
+        end.map(|_| outcome)
+    }
+
+    /// The second pass: the same settings on training and validation part together, as many epochs as the best one had.
+    fn go_on_with_everything(
+        &self,
+        folder: Option<RunFolder>,
+        selected: RunState,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome> {
+        let state = RunState {
+            best: selected.best,
+            history: selected.history,
+            ..self.first_state(Phase::Retrain)
+        };
+        self.go(folder, state, observer)
+    }
+
+    fn epochs(&self, state: &RunState) -> usize {
+        match (state.phase, &state.best) {
+            (Phase::Retrain, Some(best)) => best.epoch,
+            _ => self.config.training.epochs,
+        }
+    }
+
+    fn pass<'p>(&'p self, parts: &'p Parts, state: RunState, epochs: usize) -> Result<Pass<'p>> {
+        Pass::start(
+            &self.config,
+            self.model.clone(),
+            &self.dataset.classes,
+            parts,
+            state,
+            epochs,
+        )
+    }
+
+    fn new_folder(&self) -> Result<Option<RunFolder>> {
+        match &self.options.out {
+            Out::Nowhere => Ok(None),
+            Out::At(path) => RunFolder::create(path).map(Some),
+            Out::Numbered(parent) => {
+                let name = format!("{}-{}", file_stem(&self.dataset.name), self.config.cell());
+                RunFolder::create_numbered(parent, &name).map(Some)
+            }
+        }
+    }
+
+    fn announce(
+        &self,
+        parts: &Parts,
+        pass: &mut Pass,
+        epochs: usize,
+        folder: Option<&RunFolder>,
+        observer: &mut dyn Observer,
+    ) {
+        let state = pass.state();
+        observer.started(&Start {
+            cell: self.config.cell(),
+            parameters: state.parameters.len(),
+            train_sequences: parts.fit.len(),
+            validation_sequences: parts.validation.as_ref().map_or(0, |part| part.len()),
+            epochs_done: state.epoch,
+            epochs,
+            threads: self.options.threads,
+            out: folder.map(RunFolder::path),
+        });
+    }
+}
+
+/// A name for a folder: the last component of a path, without its extension.
+fn file_stem(name: &str) -> String {
+    let stem = std::path::Path::new(name).file_stem();
+    stem.map_or_else(|| "run".to_string(), |stem| stem.to_string_lossy().into_owned())
+}

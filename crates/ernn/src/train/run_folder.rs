@@ -1,0 +1,231 @@
+//! The folder that a run leaves behind.
+//!
+//! ```text
+//! config.toml              complete settings; `--config` with it repeats the run
+//! metrics.jsonl            one line an epoch
+//! checkpoint.safetensors   for `--resume`
+//! model.safetensors        the best epoch, with all that is needed to use it
+//! curves.svg               losses and accuracies over the epochs
+//! result.json              the final report
+//! ```
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use super::{Report, RunConfig, curves};
+use crate::checkpoint::{CHECKPOINT_FILE, EpochRecord, MODEL_FILE, RunState, SavedModel, write_atomically};
+use crate::{Error, Result};
+
+const CONFIG_FILE: &str = "config.toml";
+const METRICS_FILE: &str = "metrics.jsonl";
+const CURVES_FILE: &str = "curves.svg";
+const RESULT_FILE: &str = "result.json";
+
+/// An open run folder. Holds a lock on `metrics.jsonl`, so that no second process trains in it.
+#[derive(Debug)]
+pub struct RunFolder {
+    path: PathBuf,
+    metrics: File,
+}
+
+impl RunFolder {
+    /// Makes a folder of this name. An existing folder that holds anything is refused: a run never overwrites another.
+    pub fn create(path: &Path) -> Result<Self> {
+        Self::check_free(path)?;
+        fs::create_dir_all(path).map_err(io_error(path, "create"))?;
+        Self::with_lock(path)
+    }
+
+    /// Refuses a path where a run would overwrite something.
+    pub fn check_free(path: &Path) -> Result<()> {
+        let refuse = |what: &str| {
+            Err(Error::Setting {
+                name: "--out".to_string(),
+                found: format!("{}, which is {what}", path.display()),
+                expected: "a new or empty folder (a run never overwrites another; --resume goes on with one)"
+                    .to_string(),
+            })
+        };
+        match fs::read_dir(path).map(Iterator::count) {
+            Ok(1..) => refuse("not empty"),
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => refuse("a file"),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(io_error(path, "read")(error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes `PARENT/NAME-N` with the smallest N from 1 that is free.
+    pub fn create_numbered(parent: &Path, name: &str) -> Result<Self> {
+        fs::create_dir_all(parent).map_err(io_error(parent, "create"))?;
+        let mut number = 1;
+        loop {
+            let path = parent.join(format!("{name}-{number}"));
+            match fs::create_dir(&path) {
+                Ok(()) => return Self::with_lock(&path),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                Err(error) => return Err(io_error(&path, "create")(error)),
+            }
+        }
+    }
+
+    /// Opens the folder of a run that is to go on.
+    pub fn open(path: &Path) -> Result<Self> {
+        for (file, meaning) in [(CONFIG_FILE, "settings"), (CHECKPOINT_FILE, "checkpoint")] {
+            if !path.join(file).is_file() {
+                return Err(Error::Format {
+                    path: path.to_path_buf(),
+                    place: String::new(),
+                    found: format!("no {file} ({meaning} of the run)"),
+                    expected: "the folder of a run that `ernn train` started".to_string(),
+                });
+            }
+        }
+        Self::with_lock(path)
+    }
+
+    fn with_lock(path: &Path) -> Result<Self> {
+        let file = path.join(METRICS_FILE);
+        let metrics = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&file)
+            .map_err(io_error(&file, "create"))?;
+        match metrics.try_lock() {
+            Err(TryLockError::WouldBlock) => Err(Error::Setting {
+                name: "--resume".to_string(),
+                found: format!("{}, in which another process is training", path.display()),
+                expected: "a run that has stopped".to_string(),
+            }),
+            // File systems without locks lose the guard, not the run.
+            Err(TryLockError::Error(_)) | Ok(()) => Ok(RunFolder {
+                path: path.to_path_buf(),
+                metrics,
+            }),
+        }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The settings of the run.
+    pub fn read_config(&self) -> Result<RunConfig> {
+        RunConfig::load(&self.path.join(CONFIG_FILE), None)
+    }
+
+    /// The state of the run.
+    pub fn read_checkpoint(&self) -> Result<RunState> {
+        RunState::load(&self.path.join(CHECKPOINT_FILE))
+    }
+
+    pub(super) fn write_config(&self, config: &RunConfig) -> Result<()> {
+        write_atomically(&self.path.join(CONFIG_FILE), config.to_toml().as_bytes())
+    }
+
+    pub(super) fn write_checkpoint(&self, state: &RunState) -> Result<()> {
+        state.save(&self.path.join(CHECKPOINT_FILE))
+    }
+
+    pub(super) fn write_model(&self, model: &SavedModel) -> Result<()> {
+        model.save(&self.path.join(MODEL_FILE))
+    }
+
+    pub(super) fn write_report(&self, report: &Report, history: &[EpochRecord]) -> Result<()> {
+        let mut json = serde_json::to_string_pretty(report).expect("reports are plain structs");
+        json.push('\n');
+        write_atomically(&self.path.join(RESULT_FILE), json.as_bytes())?;
+        write_atomically(&self.path.join(CURVES_FILE), curves::draw(history).as_bytes())
+    }
+
+    /// Starts `metrics.jsonl` anew with these epochs: what a killed run wrote behind its last checkpoint goes.
+    pub(super) fn restart_metrics(&mut self, history: &[EpochRecord]) -> Result<()> {
+        let restart = |file: &mut File| -> io::Result<()> {
+            file.set_len(0)?;
+            file.rewind()?;
+            Ok(())
+        };
+        restart(&mut self.metrics).map_err(io_error(&self.path.join(METRICS_FILE), "write"))?;
+        history.iter().try_for_each(|record| self.append_metrics(record))
+    }
+
+    /// Adds one line to `metrics.jsonl`.
+    pub(super) fn append_metrics(&mut self, record: &EpochRecord) -> Result<()> {
+        let mut line = serde_json::to_string(record).expect("records are plain structs");
+        line.push('\n');
+        self.metrics
+            .write_all(line.as_bytes())
+            .map_err(io_error(&self.path.join(METRICS_FILE), "write"))
+    }
+}
+
+fn io_error(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> Error {
+    let path = path.to_path_buf();
+    move |source| Error::Io { path, action, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn never_takes_a_folder_that_holds_something() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("a/b");
+        drop(RunFolder::create(&path).unwrap());
+        let error = RunFolder::create(&path).unwrap_err().to_string();
+        assert!(
+            error.contains("which is not empty") && error.contains("--resume"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn counts_up_to_the_next_free_number() {
+        let parent = tempfile::tempdir().unwrap();
+        fs::create_dir(parent.path().join("x-2")).unwrap();
+        let names: Vec<PathBuf> = (0..3)
+            .map(|_| {
+                RunFolder::create_numbered(parent.path(), "x")
+                    .unwrap()
+                    .path()
+                    .to_path_buf()
+            })
+            .collect();
+        assert_eq!(names, ["x-1", "x-3", "x-4"].map(|name| parent.path().join(name)));
+    }
+
+    #[test]
+    fn lets_no_second_run_in() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = RunFolder::create(&parent.path().join("x")).unwrap();
+        assert!(
+            RunFolder::open(folder.path())
+                .unwrap_err()
+                .to_string()
+                .contains("no config.toml")
+        );
+        fs::write(folder.path().join(CONFIG_FILE), "").unwrap();
+        fs::write(folder.path().join(CHECKPOINT_FILE), "").unwrap();
+        let error = RunFolder::open(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("another process is training"), "{error}");
+    }
+
+    #[test]
+    fn restarts_metrics_with_what_the_checkpoint_knows() {
+        let parent = tempfile::tempdir().unwrap();
+        let mut folder = RunFolder::create(&parent.path().join("x")).unwrap();
+        let record = |epoch| EpochRecord {
+            epoch,
+            ..EpochRecord::default()
+        };
+        (1..=3).for_each(|epoch| folder.append_metrics(&record(epoch)).unwrap());
+        folder.restart_metrics(&[record(1)]).unwrap();
+        folder.append_metrics(&record(2)).unwrap();
+        let text = fs::read_to_string(folder.path().join(METRICS_FILE)).unwrap();
+        let epochs: Vec<EpochRecord> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(epochs, [record(1), record(2)]);
+    }
+}

@@ -1,0 +1,59 @@
+# `just` alone lists the recipes. `just check` is what CI runs: green here is green there.
+
+export RUSTDOCFLAGS := "-D warnings"
+
+_list:
+    @just --list --unsorted
+
+# Everything that must hold before a commit is merged; the quick checks first, the tests last
+check: fmt-check deny clippy doc run-check test
+
+# Formatting, without changing anything
+fmt-check:
+    cargo fmt --all --check
+
+# Lints of every target: library, command, tests, benches (so benches compile, too)
+clippy:
+    cargo clippy --workspace --all-targets --locked -- -D warnings
+
+# The documentation of the libraries; the command is documented by its --help
+doc:
+    cargo doc --workspace --exclude ernn-cli --no-deps --locked
+
+# The README's `cargo run -- ...` finds the one command there is
+run-check:
+    cargo run --quiet --locked -- --version
+
+# Licenses, banned crates, sources of the dependencies
+deny:
+    cargo deny --locked check licenses bans sources
+
+# The README's test command: unit tests, integration tests on the real binary, doctests
+test:
+    cargo test --workspace --locked
+
+# Formats all Rust code
+fmt:
+    cargo fmt --all
+
+# Known security advisories of the dependencies; needs the network
+advisories:
+    cargo deny --locked check advisories
+
+# Criterion benches of the kernels: `just bench`, `just bench leaky`
+bench *filter:
+    cargo bench -p ernn-kernels -- {{ filter }}
+
+# Makes the golden values again with torch, in .venv; the files must not change
+golden:
+    test -d .venv || python3 -m venv .venv
+    .venv/bin/python -m pip install --quiet --requirement reference/requirements.txt
+    .venv/bin/python reference/head_and_optimizers.py
+    .venv/bin/python reference/leaky_cells.py
+    git diff --stat -- crates/ernn/tests/golden
+
+# Timings beside torch and JAX in one interleaved run; 5 GB of wheels the first time
+bench-side-by-side *arguments:
+    test -d bench/.venv || bench/setup.sh
+    cargo build --release --locked -p ernn-bench
+    bench/.venv/bin/python bench/side_by_side.py {{ arguments }}
