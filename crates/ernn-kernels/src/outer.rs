@@ -103,10 +103,14 @@ fn tile<V: Vector, const M: usize, const N: usize>(at: Tile<V::Scalar>, gradient
             }
         }
     }
-    for (m, line) in sums.iter().enumerate() {
-        let out = &mut gradient[(at.m + m) * at.of.right.features + at.n..][..N];
-        for (value, sum) in out.iter_mut().zip(line) {
-            *value += at.of.scale * sum.sum();
+    for n in 0..N {
+        let mut column = [V::zero(); 4];
+        for m in 0..M {
+            column[m] = sums[m][n];
+        }
+        let column = V::sum_four(column);
+        for (m, &sum) in column.iter().enumerate().take(M) {
+            gradient[(at.m + m) * at.of.right.features + at.n + n] += at.of.scale * sum;
         }
     }
 }

@@ -45,11 +45,7 @@ impl<F: Real> Packed<F> {
 #[inline(always)]
 pub(crate) fn tiles(rows: usize) -> impl Iterator<Item = (usize, usize)> {
     let count = rows.div_ceil(TILE_ROWS);
-    let (size, larger) = if count == 0 {
-        (0, 0)
-    } else {
-        (rows / count, rows % count)
-    };
+    let (size, larger) = (rows / count.max(1), rows % count.max(1));
     (0..count).map(move |tile| {
         let first = tile * size + tile.min(larger);
         (first, size + usize::from(tile < larger))

@@ -1,4 +1,4 @@
-//! Panels: the layout that all kernels work on, `[block][time][feature][lane]`.
+//! Panels: the layout that all kernels work on, `[block][time][feature][lane]` (a time step takes an odd number of rows).
 //!
 //! A batch is cut into blocks of a fixed number of sequences, the lanes. A lane of a SIMD vector is one sequence, so
 //! activations, masks and lengths are vertical operations, no rank or hidden size wastes a register, and the arithmetic of a
@@ -55,7 +55,7 @@ impl<F: Real> Panels<F> {
         let mut end = 0;
         for block in lengths.chunks(self.lanes) {
             let steps = block.iter().copied().max().unwrap_or(0);
-            end += (steps + leading) * features * self.lanes;
+            end += (steps + leading) * self.slot();
             self.block_offsets.push(end);
         }
         self.values.resize(end);
@@ -63,7 +63,7 @@ impl<F: Real> Panels<F> {
 
     /// Writes the leading slot: `[sequences, features]`, or zeros.
     pub(crate) fn set_initial(&mut self, initial: Option<&[F]>) {
-        let slot = self.features * self.lanes;
+        let slot = self.slot();
         for block in 0..self.blocks() {
             let start = self.block_offsets[block];
             self.values[start..start + slot].fill(F::ZERO);
@@ -96,7 +96,7 @@ impl<F: Real> Panels<F> {
 
     /// `[steps][feature][lane]` of one block, without leading slots.
     pub(crate) fn block(&self, block: usize) -> &[F] {
-        &self.whole_block(block)[self.leading * self.features * self.lanes..]
+        &self.whole_block(block)[self.leading * self.slot()..]
     }
 
     /// As [`Panels::block`], with the leading slots.
@@ -180,7 +180,7 @@ impl<F: Real> Panels<F> {
             // Absent lanes are sequences of no steps.
             lanes.resize(self.lanes, &[]);
             let values = &mut self.values[self.block_offsets[block]..self.block_offsets[block + 1]];
-            interleave(values, &lanes);
+            interleave(values, features, &lanes);
         }
     }
 
@@ -238,10 +238,15 @@ impl<F: Real> Panels<F> {
         }
     }
 
+    /// Numbers from one step of a block to the next.
+    fn slot(&self) -> usize {
+        slot_rows(self.features) * self.lanes
+    }
+
     fn start(&self, sequence: usize, step: usize) -> usize {
         let block = sequence / self.lanes;
         let slot = step.wrapping_add(self.leading);
-        self.block_offsets[block] + slot * self.features * self.lanes + sequence % self.lanes
+        self.block_offsets[block] + slot * self.slot() + sequence % self.lanes
     }
 
     /// The instruction set that these panels are laid out for.
@@ -275,18 +280,30 @@ impl<F: Real> Panels<F> {
     }
 }
 
-/// Writes `rows[index][lane] = lanes[lane][index]`, zero behind the end of a lane.
-fn interleave<F: Real>(rows: &mut [F], lanes: &[&[f32]]) {
+/// Rows of a slot: those of the features, and one more where their number is even. An odd number of cache lines from one step
+/// to the next spreads the steps over all sets of the cache; at 64 features they would otherwise share a few.
+pub(crate) fn slot_rows(features: usize) -> usize {
+    if features == 0 { 0 } else { features | 1 }
+}
+
+/// Writes the sequences of one block, `[length, features]` each, side by side into its slots; zeros behind their ends.
+fn interleave<F: Real>(slots: &mut [F], features: usize, lanes: &[&[f32]]) {
     let shortest = lanes.iter().map(|lane| lane.len()).min().unwrap_or(0);
-    let (full, ragged) = rows.split_at_mut(shortest * lanes.len());
-    for (index, row) in full.chunks_exact_mut(lanes.len()).enumerate() {
-        for (value, lane) in row.iter_mut().zip(lanes) {
-            *value = F::from_f64(f64::from(lane[index]));
-        }
-    }
-    for (index, row) in (shortest..).zip(ragged.chunks_exact_mut(lanes.len())) {
-        for (value, lane) in row.iter_mut().zip(lanes) {
-            *value = lane.get(index).map_or(F::ZERO, |&value| F::from_f64(f64::from(value)));
+    let slot = slot_rows(features) * lanes.len();
+    for (step, rows) in slots.chunks_exact_mut(slot).enumerate() {
+        let (rows, spare) = rows.split_at_mut(features * lanes.len());
+        spare.fill(F::ZERO);
+        let start = step * features;
+        for (index, row) in (start..).zip(rows.chunks_exact_mut(lanes.len())) {
+            if start + features <= shortest {
+                for (value, lane) in row.iter_mut().zip(lanes) {
+                    *value = F::from_f64(f64::from(lane[index]));
+                }
+            } else {
+                for (value, lane) in row.iter_mut().zip(lanes) {
+                    *value = lane.get(index).map_or(F::ZERO, |&value| F::from_f64(f64::from(value)));
+                }
+            }
         }
     }
 }
@@ -323,7 +340,7 @@ mod tests {
             }
             packed.values.fill(F::from_f64(f64::NAN));
             packed.pack(features, &lengths, |index| &sequences[index]);
-            assert_eq!(packed.values, stepwise.values);
+            assert_eq!(packed.values[..], stepwise.values[..]);
             assert_eq!(packed.to_time_major(), stepwise.to_time_major());
         }
     }

@@ -319,7 +319,13 @@ impl<F: Real> Model<F> {
             state_gradient,
             ..
         } = workspace;
+        if inputs.sequences() == 0 {
+            return;
+        }
         if self.config.pooling == Pooling::Mean {
+            if all.isa() != inputs.isa() {
+                *all = Panels::new(inputs.isa(), 1, &[]);
+            }
             all.spread_mean(inputs.lengths(), state_gradient);
         }
         let mut end = gradient.len();
@@ -433,7 +439,9 @@ impl<F: Real> Runner<F> {
         }
         let hidden = self.readout.inputs;
         let pooled = match self.pooling {
-            Pooling::Last => current[current.len().saturating_sub(hidden)..].to_vec(),
+            // A sequence of no steps is in the initial state.
+            Pooling::Last if current.is_empty() => vec![F::ZERO; hidden],
+            Pooling::Last => current[current.len() - hidden..].to_vec(),
             Pooling::Mean => mean_rows(current, hidden),
         };
         let mut logits = Vec::new();

@@ -12,11 +12,12 @@
 //! Time is cut into chunks: within one the vectors above are kept, at its end the weight gradients are formed from all of them
 //! at once ([`crate::outer`]).
 
-use super::forward::{ForwardPack, Iteration, Step, running, scale_panel};
+use super::forward::{ForwardPack, Iteration, Step, running, scale_panel, shortest};
 use super::{Leaky, Recurrent};
 use crate::compiled::Compiled;
 use crate::outer::{Outer, Rows, sum_rows};
 use crate::pack::Packed;
+use crate::panels::slot_rows;
 use crate::product::{Epilogue, Init, Product, Store};
 use crate::simd::{Vector, load_row, row, store_row};
 use crate::{Activation, Real};
@@ -106,9 +107,9 @@ pub(crate) fn scratch_len(hidden: usize, rank: usize, iterations: usize, row: us
     let kept = if iterations == 1 {
         0
     } else {
-        rows * (2 * hidden + rank) + (steps + 1) * hidden
+        rows * (2 * slot_rows(hidden) + slot_rows(rank)) + (steps + 1) * slot_rows(hidden)
     };
-    (rows * (hidden + rank) + kept) * row
+    (rows * (slot_rows(hidden) + slot_rows(rank)) + kept) * row
 }
 
 fn chunk_steps(iterations: usize) -> usize {
@@ -131,11 +132,19 @@ struct Chunk<'a, F> {
     codes: &'a mut [F],
     /// `g_z` (K > 1).
     inner: &'a mut [F],
+    /// Numbers from one panel of `D` features to the next.
+    stride: usize,
+    /// Numbers from one panel of `r` features to the next.
+    code_stride: usize,
 }
 
 impl<'a, F: Real> Chunk<'a, F> {
     fn new(cell: &Leaky<F>, row: usize, mut scratch: &'a mut [F]) -> Self {
-        let (panel, code, k) = (cell.hidden * row, cell.rank() * row, cell.iterations);
+        let (stride, code_stride, k) = (
+            slot_rows(cell.hidden) * row,
+            slot_rows(cell.rank()) * row,
+            cell.iterations,
+        );
         let steps = chunk_steps(k);
         let rows = steps * k;
         let several = usize::from(k > 1);
@@ -145,13 +154,15 @@ impl<'a, F: Real> Chunk<'a, F> {
             head
         };
         Chunk {
-            delta: take(rows * panel),
-            codes_gradient: take(rows * code),
-            delta_sum: take(several * steps * panel),
-            z: take(several * rows * panel),
-            outputs: take(several * rows * panel),
-            codes: take(several * rows * code),
-            inner: take(several * panel),
+            delta: take(rows * stride),
+            codes_gradient: take(rows * code_stride),
+            delta_sum: take(several * steps * stride),
+            z: take(several * rows * stride),
+            outputs: take(several * rows * stride),
+            codes: take(several * rows * code_stride),
+            inner: take(several * cell.hidden * row),
+            stride,
+            code_stride,
         }
     }
 }
@@ -169,28 +180,25 @@ pub(crate) fn backward_block<V: Compiled>(task: BackwardTask<V::Scalar>) {
     let BackwardInput { cell, lengths, .. } = read;
     let (panel, input_len) = (cell.hidden * row::<V>(), cell.inputs * row::<V>());
     let mut chunk = Chunk::new(cell, row::<V>(), scratch);
-    let shortest = if lengths.len() < row::<V>() {
-        0
-    } else {
-        lengths.iter().copied().min().unwrap_or(0)
-    };
+    let input_slot = slot_rows(cell.inputs) * row::<V>();
+    let shortest = shortest::<V>(lengths);
     let span = chunk_steps(cell.iterations);
     gradient.fill(V::Scalar::ZERO);
-    let mut end = read.states.len() / panel - 1;
+    let mut end = read.states.len() / chunk.stride - 1;
     while end > 0 {
         let first = (end - 1) / span * span;
         for step in (first..end).rev() {
             add_last::<V>(&read, step + 1, gradient);
             if !read.all.is_empty() {
                 let mask = (step >= shortest).then(|| running::<V>(lengths, step));
-                add_all::<V>(&read.all[step * panel..][..panel], mask, gradient);
+                add_all::<V>(&read.all[step * chunk.stride..][..panel], mask, gradient);
             }
             let of = Iteration::<V> {
                 cell,
                 pack: read.forward,
                 step,
-                input: &read.input[step * input_len..][..input_len],
-                previous: &read.states[step * panel..][..panel],
+                input: &read.input[step * input_slot..][..input_len],
+                previous: &read.states[step * chunk.stride..][..panel],
                 mask: None,
             };
             if cell.iterations == 1 {
@@ -205,8 +213,8 @@ pub(crate) fn backward_block<V: Compiled>(task: BackwardTask<V::Scalar>) {
                 } else {
                     &*chunk.delta_sum
                 };
-                let delta = &deltas[(step - first) * panel..][..panel];
-                let out = &mut input_gradient[step * input_len..][..input_len];
+                let delta = &deltas[(step - first) * chunk.stride..][..panel];
+                let out = &mut input_gradient[step * input_slot..][..input_len];
                 V::product(Product::plain(&read.pack.input, delta), &mut Store::plain(out));
             }
         }
@@ -260,17 +268,17 @@ fn single_step<V: Compiled>(
     let (panel, code) = (cell.hidden * row::<V>(), cell.rank() * row::<V>());
     let (decay, _, _) = cell.step_sizes(of.step, 0);
     let c0 = cell.start_scale;
-    let outputs = &read.saved[of.step * panel..][..panel];
+    let outputs = &read.saved[of.step * chunk.stride..][..panel];
     let ahead = match of.step {
         0 => [&[][..], &[]],
         step => [
-            &read.saved[(step - 1) * panel..][..panel],
-            &read.states[(step - 1) * panel..][..panel],
+            &read.saved[(step - 1) * chunk.stride..][..panel],
+            &read.states[(step - 1) * chunk.stride..][..panel],
         ],
     };
-    let delta = &mut chunk.delta[local * panel..][..panel];
+    let delta = &mut chunk.delta[local * chunk.stride..][..panel];
     deltas(of, 0, (of.previous, c0), outputs, gradient, delta, sums);
-    let codes_gradient = &mut chunk.codes_gradient[local * code..][..code];
+    let codes_gradient = &mut chunk.codes_gradient[local * chunk.code_stride..][..code];
     let mut back = Back {
         gradient,
         delta,
@@ -295,17 +303,17 @@ fn several_steps<V: Compiled>(
     let cell = of.cell;
     let (panel, code) = (cell.hidden * row::<V>(), cell.rank() * row::<V>());
     chunk.inner.copy_from_slice(gradient);
-    let delta_sum = &mut chunk.delta_sum[local * panel..][..panel];
+    let delta_sum = &mut chunk.delta_sum[local * chunk.stride..][..panel];
     delta_sum.fill(V::Scalar::ZERO);
     for index in (0..cell.iterations).rev() {
         let at = local * cell.iterations + index;
-        let delta = &mut chunk.delta[at * panel..][..panel];
-        let z = &chunk.z[at * panel..][..panel];
+        let delta = &mut chunk.delta[at * chunk.stride..][..panel];
+        let z = &chunk.z[at * chunk.stride..][..panel];
         deltas(
             of,
             index,
             (z, V::Scalar::ONE),
-            &chunk.outputs[at * panel..][..panel],
+            &chunk.outputs[at * chunk.stride..][..panel],
             chunk.inner,
             delta,
             sums,
@@ -319,7 +327,11 @@ fn several_steps<V: Compiled>(
             scale: V::splat(V::Scalar::ONE),
             ahead: [&[], &[]],
         };
-        recurrent_back(pack, &mut chunk.codes_gradient[at * code..][..code], &mut back);
+        recurrent_back(
+            pack,
+            &mut chunk.codes_gradient[at * chunk.code_stride..][..code],
+            &mut back,
+        );
     }
     let (start, previous) = (V::splat(cell.start_scale), V::splat(-cell.previous_scale));
     for (inner, out) in chunk
@@ -435,21 +447,30 @@ fn recompute<V: Compiled>(
 ) {
     let cell = of.cell;
     let (panel, code, k) = (cell.hidden * row::<V>(), cell.rank() * row::<V>(), cell.iterations);
-    let drive = &read.saved[of.step * panel..][..panel];
+    let drive = &read.saved[of.step * chunk.stride..][..panel];
     let first = local * k;
-    scale_panel::<V>(of.previous, cell.start_scale, &mut chunk.z[first * panel..][..panel]);
+    scale_panel::<V>(
+        of.previous,
+        cell.start_scale,
+        &mut chunk.z[first * chunk.stride..][..panel],
+    );
     if code > 0 {
-        chunk.codes[first * code..][..code].copy_from_slice(&read.codes[of.step * code..][..code]);
+        chunk.codes[first * chunk.code_stride..][..code]
+            .copy_from_slice(&read.codes[of.step * chunk.code_stride..][..code]);
     }
     for index in 0..k {
         let at = first + index;
-        let (z, next) = chunk.z.split_at_mut((at + 1) * panel);
-        let z = &z[at * panel..];
+        let (z, next) = chunk.z.split_at_mut((at + 1) * chunk.stride);
+        let z = &z[at * chunk.stride..][..panel];
         if code > 0 && index > 0 {
-            let mut store = Store::plain(&mut chunk.codes[at * code..][..code]);
+            let mut store = Store::plain(&mut chunk.codes[at * chunk.code_stride..][..code]);
             V::product(Product::plain(&of.pack.right, z), &mut store);
         }
-        let source = if code > 0 { &chunk.codes[at * code..][..code] } else { z };
+        let source = if code > 0 {
+            &chunk.codes[at * chunk.code_stride..][..code]
+        } else {
+            z
+        };
         // The last iteration's result is h_t, which is known: it goes to a buffer that is written anew before it is read.
         let out = if index + 1 < k {
             &mut next[..panel]
@@ -457,7 +478,7 @@ fn recompute<V: Compiled>(
             &mut *chunk.inner
         };
         let mut step = Step::new(of, index, V::Scalar::ONE, z, out);
-        step.saved = Some(&mut chunk.outputs[at * panel..][..panel]);
+        step.saved = Some(&mut chunk.outputs[at * chunk.stride..][..panel]);
         V::product(
             Product {
                 init: Init::Panel(drive),
@@ -479,28 +500,38 @@ fn weight_gradients<V: Compiled>(
 ) {
     let cell = read.cell;
     let (d, hidden, rank, k) = (cell.inputs, cell.hidden, cell.rank(), cell.iterations);
-    let of = |values, features: usize| Rows {
+    let wide = |values, features| Rows {
         values,
-        stride: features * row::<V>(),
+        stride: chunk.stride,
+        features,
+    };
+    let narrow = |values, features| Rows {
+        values,
+        stride: chunk.code_stride,
         features,
     };
     let (steps, rows) = (end - first, (end - first) * k);
-    let delta = of(&chunk.delta[..], hidden);
+    let delta = wide(&chunk.delta[..], hidden);
     let (z, codes, z_scale, delta_sum) = if k == 1 {
-        let from = first * row::<V>();
-        (
-            &read.states[from * hidden..],
-            &read.codes[from * rank..],
-            cell.start_scale,
-            delta,
-        )
+        let (states, codes) = (
+            &read.states[first * chunk.stride..],
+            &read.codes[first * chunk.code_stride..],
+        );
+        (wide(states, hidden), narrow(codes, rank), cell.start_scale, delta)
     } else {
+        let delta_sum = wide(&chunk.delta_sum[..], hidden);
         (
-            &chunk.z[..],
-            &chunk.codes[..],
+            wide(&chunk.z[..], hidden),
+            narrow(&chunk.codes[..], rank),
             V::Scalar::ONE,
-            of(&chunk.delta_sum[..], hidden),
+            delta_sum,
         )
+    };
+    let stride = slot_rows(d) * row::<V>();
+    let input = Rows {
+        values: &read.input[first * stride..],
+        stride,
+        features: d,
     };
     let add = |count, left, right, scale, sums: &mut [V::Scalar]| {
         V::outer(
@@ -514,23 +545,11 @@ fn weight_gradients<V: Compiled>(
         )
     };
     if rank > 0 {
-        add(rows, delta, of(codes, rank), V::Scalar::ONE, sums.left);
-        add(
-            rows,
-            of(&chunk.codes_gradient[..], rank),
-            of(z, hidden),
-            z_scale,
-            sums.right,
-        );
+        add(rows, delta, codes, V::Scalar::ONE, sums.left);
+        add(rows, narrow(&chunk.codes_gradient[..], rank), z, z_scale, sums.right);
     } else {
-        add(rows, delta, of(z, hidden), z_scale, sums.left);
+        add(rows, delta, z, z_scale, sums.left);
     }
-    add(
-        steps,
-        delta_sum,
-        of(&read.input[first * d * row::<V>()..], d),
-        V::Scalar::ONE,
-        sums.input_weight,
-    );
+    add(steps, delta_sum, input, V::Scalar::ONE, sums.input_weight);
     sum_rows::<V>(steps, delta_sum, sums.bias);
 }

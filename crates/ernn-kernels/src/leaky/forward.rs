@@ -3,8 +3,9 @@
 use super::Leaky;
 use crate::compiled::Compiled;
 use crate::pack::Packed;
+use crate::panels::slot_rows;
 use crate::product::{Epilogue, Init, Product, Store};
-use crate::simd::{load_row, row, store_row};
+use crate::simd::{Vector, load_row, row, store_row};
 use crate::{Activation, Real};
 
 /// Weights packed for the forward pass (and for the recomputation inside the backward pass).
@@ -81,38 +82,36 @@ pub(crate) fn forward_block<V: Compiled>(task: ForwardTask<V::Scalar>) {
         codes,
         scratch,
     } = task;
-    let panel = cell.hidden * row::<V>();
-    let (codes_len, input_len) = (cell.rank() * row::<V>(), cell.inputs * row::<V>());
-    let shortest = if lengths.len() < row::<V>() {
-        0
-    } else {
-        lengths.iter().copied().min().unwrap_or(0)
-    };
-    let steps = states.len() / panel - 1;
+    let (panel, codes_len) = (cell.hidden * row::<V>(), cell.rank() * row::<V>());
+    let input_len = cell.inputs * row::<V>();
+    let slot = |features| slot_rows(features) * row::<V>();
+    let (state_slot, code_slot, input_slot) = (slot(cell.hidden), slot(cell.rank()), slot(cell.inputs));
+    let shortest = shortest::<V>(lengths);
+    let steps = states.len() / state_slot - 1;
     let (spare_saved, scratch) = scratch.split_at_mut(panel);
     let (spare_codes, scratch) = scratch.split_at_mut(codes_len);
     let (inner_codes, scratch) = scratch.split_at_mut(codes_len);
     let (z, next_z) = scratch[..2 * panel].split_at_mut(panel);
     for step in 0..steps {
-        let (previous, next) = states.split_at_mut((step + 1) * panel);
-        let previous = &previous[step * panel..];
+        let (previous, next) = states.split_at_mut((step + 1) * state_slot);
+        let previous = &previous[step * state_slot..][..panel];
         let mut iteration = Iteration::<V> {
             cell,
             pack,
             step,
-            input: &input[step * input_len..][..input_len],
+            input: &input[step * input_slot..][..input_len],
             previous,
             mask: (step >= shortest).then(|| running::<V>(lengths, step)),
         };
         let saved = if saved.is_empty() {
             &mut *spare_saved
         } else {
-            &mut saved[step * panel..][..panel]
+            &mut saved[step * state_slot..][..panel]
         };
         let codes = if codes.is_empty() {
             &mut *spare_codes
         } else {
-            &mut codes[step * codes_len..][..codes_len]
+            &mut codes[step * code_slot..][..codes_len]
         };
         if cell.iterations == 1 {
             iteration.single(z, codes, saved, &mut next[..panel]);
@@ -125,6 +124,15 @@ pub(crate) fn forward_block<V: Compiled>(task: ForwardTask<V::Scalar>) {
             );
         }
     }
+}
+
+/// Steps during which all lanes' sequences run; none if some lanes are empty.
+#[inline(always)]
+pub(crate) fn shortest<V: Vector>(lengths: &[usize]) -> usize {
+    if lengths.len() < row::<V>() {
+        return 0;
+    }
+    lengths.iter().copied().min().unwrap_or(0)
 }
 
 /// Which lanes' sequences still run at this step.

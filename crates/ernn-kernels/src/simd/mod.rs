@@ -50,6 +50,12 @@ pub(crate) trait Vector: Copy {
     /// The sum of the lanes, always added in the same order.
     fn sum(self) -> Self::Scalar;
 
+    /// The sums of four registers.
+    #[inline(always)]
+    fn sum_four(of: [Self; 4]) -> [Self::Scalar; 4] {
+        [of[0].sum(), of[1].sum(), of[2].sum(), of[3].sum()]
+    }
+
     /// Asks for the cache line at the start of a slice, to be near when it is read soon; does nothing where it cannot.
     fn prefetch(from: &[Self::Scalar]);
 

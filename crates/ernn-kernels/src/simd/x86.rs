@@ -121,6 +121,17 @@ impl Vector for Avx2F32 {
             _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps::<1>(two, two)))
         }
     }
+    #[inline(always)]
+    fn sum_four(of: [Self; 4]) -> [f32; 4] {
+        let mut sums = [0.0; 4];
+        // SAFETY: as for `splat`; `sums` has room for the four numbers that are stored.
+        unsafe {
+            let halves = _mm256_hadd_ps(_mm256_hadd_ps(of[0].0, of[1].0), _mm256_hadd_ps(of[2].0, of[3].0));
+            let four = _mm_add_ps(_mm256_castps256_ps128(halves), _mm256_extractf128_ps::<1>(halves));
+            _mm_storeu_ps(sums.as_mut_ptr(), four);
+        }
+        sums
+    }
 }
 
 /// Four `f64` in a 256-bit register.

@@ -101,7 +101,7 @@ pub(crate) fn add<F: Real>(out: &mut [F], values: &[F]) {
 }
 
 /// Cuts a slice at the lengths of a cell's tensors.
-pub(crate) fn cut<'a, F, const N: usize>(mut values: &'a [F], lengths: [usize; N]) -> [&'a [F]; N] {
+pub(crate) fn cut<F, const N: usize>(mut values: &[F], lengths: [usize; N]) -> [&[F]; N] {
     lengths.map(|len| {
         let (head, tail) = values.split_at(len);
         values = tail;
@@ -110,7 +110,7 @@ pub(crate) fn cut<'a, F, const N: usize>(mut values: &'a [F], lengths: [usize; N
 }
 
 /// As [`cut`], for writing.
-pub(crate) fn cut_mut<'a, F, const N: usize>(mut values: &'a mut [F], lengths: [usize; N]) -> [&'a mut [F]; N] {
+pub(crate) fn cut_mut<F, const N: usize>(mut values: &mut [F], lengths: [usize; N]) -> [&mut [F]; N] {
     lengths.map(|len| {
         let (head, tail) = std::mem::take(&mut values).split_at_mut(len);
         values = tail;
