@@ -72,6 +72,9 @@ pub struct TrainingSettings {
     pub class_weights: ClassWeights,
     /// Standard deviation of the noise added to the normalised inputs during training.
     pub input_noise: f64,
+    /// What is measured, selected and saved is a running average of the parameters; this is how much of it stays at a step
+    /// (0.99: about the last hundred steps). 0: the parameters themselves.
+    pub average: f64,
     /// Epochs without a better one after which the run stops. 0: never.
     pub patience: usize,
     /// Whether to train anew on training and validation part together, for as many epochs as the best one had.
@@ -247,6 +250,12 @@ impl TrainingSettings {
             "validation",
             self.validation,
             "a part of the training sequences: 0 up to, but not including, 1",
+        )?;
+        demand(
+            (0.0..1.0).contains(&self.average),
+            "average",
+            self.average,
+            "a part that stays, from 0 up to, but not including, 1",
         )?;
         demand(
             finite(self.input_noise, 0.0),

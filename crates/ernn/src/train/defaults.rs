@@ -89,6 +89,7 @@ pub(super) fn for_source(source: &str) -> RunConfig {
             validation: 0.2,
             class_weights: ClassWeights::None,
             input_noise: choice.input_noise,
+            average: 0.99,
             patience: 0,
             retrain: false,
             optimizer: OptimizerConfig::default(),

@@ -106,7 +106,18 @@ impl<'a> Pass<'a> {
     /// The state and the model, at the end.
     pub fn into_parts(mut self) -> (RunState, Model<f32>) {
         self.state();
+        let shown = self.shown().to_vec();
+        self.model.parameters_mut().copy_from_slice(&shown);
         (self.state, self.model)
+    }
+
+    /// What is measured and saved: the averaged parameters, or the parameters.
+    fn shown(&self) -> &[f32] {
+        if self.state.average.is_empty() {
+            self.model.parameters()
+        } else {
+            &self.state.average
+        }
     }
 
     /// Runs to the end, or until `stop`. The folder gets a checkpoint after an epoch and at the end.
@@ -193,6 +204,15 @@ impl<'a> Pass<'a> {
         let learning_rate = self.learning_rate(epoch);
         self.optimizer
             .step(self.model.parameters_mut(), &self.gradient, learning_rate, &self.spans);
+        if self.settings.average > 0.0 {
+            let steps = self.optimizer.steps();
+            optim::average(
+                self.settings.average,
+                steps,
+                self.model.parameters(),
+                &mut self.state.average,
+            );
+        }
 
         let tally = &mut self.state.tally;
         tally.batches += 1;
@@ -232,7 +252,8 @@ impl<'a> Pass<'a> {
         let Some(part) = &self.parts.validation else {
             return Ok(None);
         };
-        let found = evaluate::evaluate_normalized(&self.model, self.classes, part)?;
+        let model = Model::from_parameters(self.model.config().clone(), self.shown().to_vec())?;
+        let found = evaluate::evaluate_normalized(&model, self.classes, part)?;
         if !found.loss.is_finite() {
             return Err(Error::NotFinite {
                 epoch,
@@ -260,7 +281,7 @@ impl<'a> Pass<'a> {
                 score,
                 accuracy: record.validation_accuracy,
                 loss: record.validation_loss.unwrap_or(record.train_loss),
-                parameters: self.model.parameters().to_vec(),
+                parameters: self.shown().to_vec(),
             });
         }
         self.state.stale_epochs = if record.best { 0 } else { self.state.stale_epochs + 1 };
@@ -296,7 +317,8 @@ fn is_better(score: Option<f64>, loss: Option<f64>, best: Option<&Best>) -> bool
 
 fn restore(model: &mut Model<f32>, optimizer: &mut Optimizer<f32>, state: &RunState) -> Result<()> {
     let expected = model.parameters().len();
-    if state.parameters.len() != expected {
+    let averaged = [0, expected].contains(&state.average.len());
+    if state.parameters.len() != expected || !averaged {
         return Err(Error::Setting {
             name: "checkpoint".to_string(),
             found: format!("{} parameters", state.parameters.len()),
