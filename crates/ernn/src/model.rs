@@ -249,6 +249,7 @@ impl<F: Real> Model<F> {
         gradient: &mut [F],
     ) -> Result<(F, usize)> {
         self.check_input(&batch.inputs)?;
+        self.check_labels(batch, options)?;
         let (folded, readout_parameters) = self.fold();
         workspace.prepare(folded.len());
         run_layers(&folded, &batch.inputs, &mut workspace.layers, forward);
@@ -295,6 +296,28 @@ impl<F: Real> Model<F> {
             found: inputs.features().to_string(),
             expected: format!("{}, the input size of the model", self.config.input_size),
         })
+    }
+
+    fn check_labels(&self, batch: &Batch<F>, options: &LossOptions<F>) -> Result<()> {
+        let classes = self.config.classes;
+        let error = |name: &str, found: usize, expected: String| {
+            Err(Error::Setting {
+                name: name.to_string(),
+                found: found.to_string(),
+                expected,
+            })
+        };
+        let (labels, sequences) = (batch.targets.len(), batch.inputs.sequences());
+        if labels != sequences {
+            return error("labels", labels, format!("{sequences}, one a sequence"));
+        }
+        if let Some(&label) = batch.targets.iter().find(|&&label| label as usize >= classes) {
+            return error("label", label as usize, format!("a class below {classes}"));
+        }
+        match options.class_weights.as_ref().map(Vec::len) {
+            Some(weights) if weights != classes => error("class_weights", weights, format!("{classes}, one a class")),
+            _ => Ok(()),
+        }
     }
 
     /// What the readout sees, `[sequences, D]`.

@@ -1,0 +1,140 @@
+//! What must change no bit: the batch that a sequence is in, its place there, what stands behind its end, what the memory
+//! held before, the number of threads, and the way through the single-sequence runner.
+
+use ernn::batch::Batch;
+use ernn::model::Workspace;
+use ernn::{Isa, Panels, Real};
+
+use crate::table::{Case, cases};
+
+fn bits<F: Real>(values: &[F]) -> Vec<u64> {
+    values.iter().map(|value| value.to_f64().to_bits()).collect()
+}
+
+fn logits<F: Real>(case: &Case, batch: &Batch<F>, workspace: &mut Workspace<F>) -> Vec<u64> {
+    bits(&case.model().logits(&batch.inputs, workspace).expect("logits"))
+}
+
+/// Loss, right predictions and gradient.
+fn training<F: Real>(case: &Case, batch: &Batch<F>, workspace: &mut Workspace<F>) -> (u64, usize, Vec<u64>) {
+    let model = case.model();
+    let mut gradient = vec![F::from_f64(f64::NAN); model.parameters().len()];
+    let found = model.loss_and_gradient(batch, &case.options(), workspace, &mut gradient);
+    let (loss, right) = found.expect("a loss");
+    (loss.to_f64().to_bits(), right, bits(&gradient))
+}
+
+fn a_sequence_has_its_logits_everywhere<F: Real>() {
+    for case in cases() {
+        let (isa, classes) = (Isa::best(), case.config.classes);
+        let mut workspace = Workspace::default();
+        let together = logits(&case, &case.batch::<F>(isa), &mut workspace);
+        let order = case.shuffled();
+        let shuffled = logits(&case, &case.pick::<F>(isa, &order), &mut workspace);
+        for (slot, &sequence) in order.iter().enumerate() {
+            let expected = &together[sequence * classes..][..classes];
+            assert_eq!(
+                &shuffled[slot * classes..][..classes],
+                expected,
+                "{}, another order",
+                case.name
+            );
+        }
+        let mut runner = case.model::<F>().runner();
+        for (sequence, expected) in together.chunks_exact(classes).enumerate() {
+            let alone = logits(&case, &case.pick::<F>(isa, &[sequence]), &mut workspace);
+            assert_eq!(alone, expected, "{}, sequence {sequence} alone", case.name);
+            let run = runner.logits(&case.sequence(sequence));
+            assert_eq!(bits(&run), expected, "{}, sequence {sequence} by the runner", case.name);
+        }
+    }
+}
+
+#[test]
+fn a_sequence_has_its_logits_everywhere_f32() {
+    a_sequence_has_its_logits_everywhere::<f32>();
+}
+
+#[test]
+fn a_sequence_has_its_logits_everywhere_f64() {
+    a_sequence_has_its_logits_everywhere::<f64>();
+}
+
+/// A case's own inputs hold NaN behind the end of each sequence; here against numbers written sequence by sequence.
+#[test]
+fn padding_changes_nothing() {
+    for case in cases() {
+        let all: Vec<usize> = (0..case.lengths.len()).collect();
+        for isa in Isa::available() {
+            let (padded, clean) = (case.batch::<f32>(isa), case.pick::<f32>(isa, &all));
+            let mut workspace = Workspace::default();
+            let expected = training(&case, &clean, &mut workspace);
+            assert!(f64::from_bits(expected.0).is_finite(), "{}", case.name);
+            assert_eq!(
+                training(&case, &padded, &mut workspace),
+                expected,
+                "{}, {isa:?}",
+                case.name
+            );
+        }
+    }
+}
+
+/// The workspace has seen a longer batch of NaN and, every other time, another instruction set.
+#[test]
+fn used_memory_changes_nothing() {
+    let isas = Isa::available();
+    for (index, case) in cases().iter().enumerate() {
+        let isa = isas[index % isas.len()];
+        let batch = case.batch::<f64>(isa);
+        let expected = (
+            logits(case, &batch, &mut Workspace::default()),
+            training(case, &batch, &mut Workspace::default()),
+        );
+        let mut workspace = Workspace::default();
+        for isa in [isas[(index + index % 2) % isas.len()], isa] {
+            let mut spoiled = case.pick::<f64>(isa, &[0; 21]);
+            let width = case.config.input_size;
+            spoiled.inputs = Panels::new(isa, width, &[43; 21]);
+            (0..21).for_each(|slot| spoiled.inputs.set_sequence(slot, &vec![f64::NAN; 43 * width]));
+            training(case, &spoiled, &mut workspace);
+            let found = (
+                logits(case, &batch, &mut workspace),
+                training(case, &batch, &mut workspace),
+            );
+            assert!(found == expected, "{}, {isa:?}", case.name);
+        }
+    }
+}
+
+fn threads_change_nothing<F: Real>() {
+    let pools = [1, 2, 3].map(|threads| {
+        let builder = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        builder.build().expect("a thread pool")
+    });
+    for case in cases() {
+        for isa in Isa::available() {
+            let batch = case.batch::<F>(isa);
+            let [one, two, three] = pools.each_ref().map(|pool| {
+                pool.install(|| {
+                    let mut workspace = Workspace::default();
+                    (
+                        logits(&case, &batch, &mut workspace),
+                        training(&case, &batch, &mut workspace),
+                    )
+                })
+            });
+            assert!(one == two && one == three, "{}, {isa:?}", case.name);
+        }
+    }
+}
+
+#[test]
+fn threads_change_nothing_f32() {
+    threads_change_nothing::<f32>();
+}
+
+#[test]
+fn threads_change_nothing_f64() {
+    threads_change_nothing::<f64>();
+}
