@@ -40,9 +40,9 @@ fmt:
 advisories:
     cargo deny --locked check advisories
 
-# Criterion benches of the kernels: `just bench`, `just bench leaky`
+# Criterion benches of the kernels: all, or those whose name holds a word
 bench *filter:
-    cargo bench -p ernn-kernels -- {{ filter }}
+    cargo bench -p ernn-kernels --bench leaky -- {{ filter }}
 
 # Makes the golden values again with torch, in .venv; the files must not change
 golden:
