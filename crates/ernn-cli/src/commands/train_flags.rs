@@ -147,7 +147,7 @@ pub struct TrainingFlags {
     /// Stop after N epochs without a better one (0: never)
     #[arg(long, value_name = "N")]
     pub patience: Option<usize>,
-    /// At the end, train anew on training and validation part together
+    /// At the end, train anew on training and validation part together, as long; that model is the result
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     pub retrain: Option<bool>,
     /// Seed of weights, split, batches, noise and dropout

@@ -51,7 +51,7 @@ pub enum Phase {
     /// Trains on the training part without the validation part, and picks the best epoch.
     #[default]
     Select,
-    /// Trains anew on all of it for as many epochs as the best one had.
+    /// Trains anew on all of it, for as many epochs.
     Retrain,
 }
 

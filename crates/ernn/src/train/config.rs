@@ -77,7 +77,8 @@ pub struct TrainingSettings {
     pub average: f64,
     /// Epochs without a better one after which the run stops. 0: never.
     pub patience: usize,
-    /// Whether to train anew on training and validation part together, for as many epochs as the best one had.
+    /// Whether to train anew on training and validation part together, for as many epochs as were run; that model is
+    /// then the result.
     pub retrain: bool,
     /// How gradients become steps, weight decay included.
     pub optimizer: OptimizerConfig,

@@ -18,6 +18,8 @@ struct Choice {
     learning_rate: f64,
     halve_every: usize,
     input_noise: f64,
+    pooling: Pooling,
+    retrain: bool,
 }
 
 fn choice(source: &str) -> Choice {
@@ -30,6 +32,8 @@ fn choice(source: &str) -> Choice {
             learning_rate: 1e-2,
             halve_every: 25,
             input_noise: 0.3,
+            pooling: Pooling::Last,
+            retrain: false,
         },
         "digits" => Choice {
             hidden: 64,
@@ -39,6 +43,8 @@ fn choice(source: &str) -> Choice {
             learning_rate: 1e-2,
             halve_every: 25,
             input_noise: 0.0,
+            pooling: Pooling::Last,
+            retrain: false,
         },
         "har-2" | "har-6" => Choice {
             hidden: 80,
@@ -48,6 +54,8 @@ fn choice(source: &str) -> Choice {
             learning_rate: 5e-3,
             halve_every: 10,
             input_noise: 0.3,
+            pooling: Pooling::Mean,
+            retrain: true,
         },
         _ => Choice {
             hidden: 64,
@@ -57,6 +65,8 @@ fn choice(source: &str) -> Choice {
             learning_rate: 5e-3,
             halve_every: 20,
             input_noise: 0.1,
+            pooling: Pooling::Last,
+            retrain: false,
         },
     }
 }
@@ -73,7 +83,7 @@ pub(super) fn for_source(source: &str) -> RunConfig {
         },
         model: ModelSettings {
             dropout: 0.0,
-            pooling: Pooling::Last,
+            pooling: choice.pooling,
             layers: vec![CellConfig::Ernn(ErnnConfig {
                 hidden: choice.hidden,
                 rank: Rank::Low(choice.rank),
@@ -91,7 +101,7 @@ pub(super) fn for_source(source: &str) -> RunConfig {
             input_noise: choice.input_noise,
             average: 0.99,
             patience: 0,
-            retrain: false,
+            retrain: choice.retrain,
             optimizer: OptimizerConfig::default(),
             schedule: Schedule::Step {
                 every: choice.halve_every,
