@@ -72,6 +72,8 @@ pub struct TrainingSettings {
     pub class_weights: ClassWeights,
     /// Standard deviation of the noise added to the normalised inputs during training.
     pub input_noise: f64,
+    /// Standard deviation of an offset added to each channel of a sequence, the same at all its steps, during training.
+    pub input_offset: f64,
     /// What is measured, selected and saved is a running average of the parameters; this is how much of it stays at a step
     /// (0.99: about the last hundred steps). 0: the parameters themselves.
     pub average: f64,
@@ -262,6 +264,12 @@ impl TrainingSettings {
             finite(self.input_noise, 0.0),
             "input_noise",
             self.input_noise,
+            "a standard deviation, 0 or more",
+        )?;
+        demand(
+            finite(self.input_offset, 0.0),
+            "input_offset",
+            self.input_offset,
             "a standard deviation, 0 or more",
         )?;
         check_optimizer(&self.optimizer)?;

@@ -186,8 +186,10 @@ impl<'a> Pass<'a> {
     /// One batch: loss and gradient, clipped, and the optimizer's step.
     fn step(&mut self, epoch: usize, members: &[usize]) -> Result<()> {
         let (seed, draw) = (self.settings.seed, epoch as u64);
-        let noise = (self.settings.input_noise > 0.0).then_some(Noise {
-            deviation: self.settings.input_noise as f32,
+        let (deviation, offset) = (self.settings.input_noise as f32, self.settings.input_offset as f32);
+        let noise = (deviation > 0.0 || offset > 0.0).then_some(Noise {
+            deviation,
+            offset,
             seed,
             epoch,
         });

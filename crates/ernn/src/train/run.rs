@@ -182,7 +182,11 @@ impl<'a> Run<'a> {
     fn epochs(&self, state: &RunState) -> usize {
         match state.phase {
             Phase::Select => self.config.training.epochs,
-            Phase::Retrain => state.history.iter().filter(|record| record.phase == Phase::Select).count(),
+            Phase::Retrain => state
+                .history
+                .iter()
+                .filter(|record| record.phase == Phase::Select)
+                .count(),
         }
     }
 
