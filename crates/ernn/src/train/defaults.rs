@@ -57,8 +57,8 @@ fn choice(source: &str) -> Choice {
             learning_rate: 5e-3,
             halve_every: 7,
             input_noise: 0.3,
-            input_offset: 0.6,
-            pooling: Pooling::Mean,
+            input_offset: 0.0,
+            pooling: Pooling::Last,
             retrain: true,
         },
         _ => Choice {
