@@ -42,6 +42,9 @@ pub fn plan(part: &Part, batch_size: usize, shuffle: Option<(u64, usize)>) -> Ve
 pub struct Noise {
     /// Its standard deviation, in units of the (normalized) inputs.
     pub deviation: f32,
+    /// Standard deviation of an offset for each sequence and channel, the same at all its steps: a sensor that sits a little
+    /// differently on another person.
+    pub offset: f32,
     /// The seed of the run.
     pub seed: u64,
     /// The epoch, so that each one draws anew.
@@ -98,7 +101,7 @@ impl<F: Real> Batch<F> {
         }
         self.lengths.clear();
         self.lengths.extend(indices.iter().map(|&index| part.length(index)));
-        match noise.filter(|noise| noise.deviation != 0.0) {
+        match noise.filter(|noise| noise.deviation != 0.0 || noise.offset != 0.0) {
             None => self
                 .inputs
                 .pack(part.features, &self.lengths, |slot| part.sequence(indices[slot])),
@@ -108,11 +111,22 @@ impl<F: Real> Batch<F> {
 
     fn fill_noisy(&mut self, part: &Part, noise: Noise) {
         self.noisy.clear();
+        let (silence, mut offsets) = (vec![0.0; part.features], Vec::with_capacity(part.features));
         let mut starts = Vec::with_capacity(self.indices.len());
         for &index in &self.indices {
-            starts.push(self.noisy.len());
+            let start = self.noisy.len();
+            starts.push(start);
             let mut normals = Normals::new(noise.seed, noise.epoch as u64, index as u64);
             normals.add_to(part.sequence(index), noise.deviation, &mut self.noisy);
+            if noise.offset != 0.0 {
+                offsets.clear();
+                normals.add_to(&silence, noise.offset, &mut offsets);
+                for step in self.noisy[start..].chunks_exact_mut(part.features) {
+                    for (value, offset) in step.iter_mut().zip(&offsets) {
+                        *value += offset;
+                    }
+                }
+            }
         }
         let (lengths, noisy) = (&self.lengths, &self.noisy);
         self.inputs.pack(part.features, lengths, |slot| {

@@ -77,6 +77,7 @@ fn unlabelled_parts_give_no_targets() {
 
 const NOISE: Noise = Noise {
     deviation: 0.5,
+    offset: 0.0,
     seed: 3,
     epoch: 4,
 };
@@ -150,4 +151,33 @@ proptest! {
         all.sort();
         prop_assert_eq!(all, (0..lengths.len()).collect::<Vec<_>>());
     }
+}
+
+#[test]
+fn an_offset_is_one_for_all_steps_of_a_channel() {
+    let part = part(&[4, 7, 2], 3);
+    let shift = |indices: &[usize], slot| {
+        let mut batch = Batch::<f32>::new();
+        let noise = Noise {
+            deviation: 0.0,
+            offset: 0.5,
+            ..NOISE
+        };
+        batch.fill(&part, indices, Some(noise));
+        let values = sequence(&batch, slot);
+        let clean = part.sequence(indices[slot]);
+        values
+            .iter()
+            .zip(clean)
+            .map(|(value, clean)| value - clean)
+            .collect::<Vec<f32>>()
+    };
+    let alone = shift(&[1], 0);
+    assert_eq!(shift(&[2, 0, 1], 2), alone);
+    assert!(
+        alone
+            .chunks(3)
+            .all(|step| step.iter().zip(&alone).all(|(a, b)| (a - b).abs() < 1e-4))
+    );
+    assert!(alone[0] != alone[1] && alone[0] != shift(&[0], 0)[0]);
 }

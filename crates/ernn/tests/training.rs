@@ -115,7 +115,7 @@ fn a_run_stopped_after_any_batch_goes_on_to_the_same_bits() {
 fn the_test_part_has_no_influence_on_the_model() {
     let mut dataset = vowels();
     let test = dataset.test.as_mut().unwrap();
-    test.values.iter_mut().for_each(|value| *value = -7.0 * *value);
+    test.values.iter_mut().for_each(|value| *value *= -7.0);
     test.labels.reverse();
     let other = train::train(&dataset, &settings(), &Options::default(), &mut ()).unwrap();
     assert!(other.model.to_bytes() == whole().model.to_bytes());

@@ -135,6 +135,12 @@ pub struct TrainingFlags {
     /// Standard deviation of the noise added to the normalized inputs
     #[arg(long, value_name = "X")]
     pub input_noise: Option<f64>,
+    /// Standard deviation of an offset added to each channel of a sequence, the same at all its steps
+    #[arg(long, value_name = "X")]
+    pub input_offset: Option<f64>,
+    /// How much of the running average of the weights stays at a step; it is what is selected and saved (0: the last weights)
+    #[arg(long, value_name = "X")]
+    pub average: Option<f64>,
     /// Part of the training sequences that selects the best epoch (0: none)
     #[arg(long, value_name = "X")]
     pub validation: Option<f64>,
@@ -144,7 +150,7 @@ pub struct TrainingFlags {
     /// Stop after N epochs without a better one (0: never)
     #[arg(long, value_name = "N")]
     pub patience: Option<usize>,
-    /// At the end, train anew on training and validation part together
+    /// At the end, train anew on training and validation part together, as long; that model is the result
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     pub retrain: Option<bool>,
     /// Seed of weights, split, batches, noise and dropout
@@ -160,6 +166,8 @@ impl TrainingFlags {
         set(&mut training.learning_rate, self.learning_rate);
         set(&mut training.clip_norm, self.clip_norm);
         set(&mut training.input_noise, self.input_noise);
+        set(&mut training.input_offset, self.input_offset);
+        set(&mut training.average, self.average);
         set(&mut training.validation, self.validation);
         set(&mut training.class_weights, self.class_weights);
         set(&mut training.patience, self.patience);

@@ -51,7 +51,7 @@ pub enum Phase {
     /// Trains on the training part without the validation part, and picks the best epoch.
     #[default]
     Select,
-    /// Trains anew on all of it for as many epochs as the best one had.
+    /// Trains anew on all of it, for as many epochs.
     Retrain,
 }
 
@@ -104,6 +104,8 @@ pub struct RunState {
     pub tally: Tally,
     /// Parameters after the last batch.
     pub parameters: Vec<f32>,
+    /// Their running average; empty if none is kept.
+    pub average: Vec<f32>,
     /// Steps that the optimizer has taken.
     pub optimizer_steps: u64,
     /// The optimizer's memory, by name.
@@ -124,6 +126,7 @@ struct Content {
     epoch: usize,
     tally: Tally,
     parameters: usize,
+    averaged: bool,
     optimizer_steps: u64,
     optimizer: Vec<String>,
     best: Option<Best>,
@@ -140,6 +143,7 @@ impl RunState {
             epoch: self.epoch,
             tally: self.tally,
             parameters: self.parameters.len(),
+            averaged: !self.average.is_empty(),
             optimizer_steps: self.optimizer_steps,
             optimizer: self.optimizer.iter().map(|(name, _)| optimizer_tensor(name)).collect(),
             best: self.best.clone(),
@@ -150,6 +154,9 @@ impl RunState {
         let mut tensors = vec![flat("parameters", &shape, &self.parameters)];
         for (name, (_, values)) in content.optimizer.iter().zip(&self.optimizer) {
             tensors.push(flat(name, &shape, values));
+        }
+        if content.averaged {
+            tensors.push(flat("average", &shape, &self.average));
         }
         if let Some(best) = &self.best {
             tensors.push(flat("best", &shape, &best.parameters));
@@ -178,6 +185,11 @@ impl RunState {
             epoch: content.epoch,
             tally: content.tally,
             parameters: file.values("parameters", &shape)?,
+            average: if content.averaged {
+                file.values("average", &shape)?
+            } else {
+                Vec::new()
+            },
             optimizer_steps: content.optimizer_steps,
             optimizer: content.optimizer.into_iter().map(memory).collect::<Result<_>>()?,
             best,
@@ -217,6 +229,7 @@ mod tests {
                 ..Tally::default()
             },
             parameters: vec![1.0, 2.0, -3.5],
+            average: vec![0.5, 0.25, -1.0],
             optimizer_steps: 17,
             optimizer: vec![("first-moment".to_string(), vec![0.1, 0.2, 0.3])],
             best: Some(Best {

@@ -80,18 +80,20 @@ impl SavedModel {
             feature_names: self.feature_names.clone(),
             provenance: self.provenance.clone(),
         };
+        tensor_file::encode(FORMAT, &content, &self.tensors())
+    }
+
+    fn tensors(&self) -> Vec<Tensor<'_>> {
         let parameters = self.model.parameters();
-        let tensors: Vec<Tensor> = self
-            .model
-            .spans()
-            .iter()
-            .map(|span| Tensor {
-                name: &span.name,
-                shape: &span.shape,
-                values: &parameters[span.range()],
-            })
-            .collect();
-        tensor_file::encode(FORMAT, &content, &tensors)
+        let tensor = |name, shape, range| Tensor {
+            name,
+            shape,
+            values: &parameters[range],
+        };
+        let spans = self.model.spans().iter();
+        spans
+            .map(|span| tensor(&span.name, &span.shape, span.range()))
+            .collect()
     }
 
     /// Reads a model; a run folder stands for the model in it.
@@ -169,5 +171,79 @@ fn largest_size(settings: &Value) -> u64 {
         Value::Array(values) => values.iter().map(largest_size).max().unwrap_or(0),
         Value::Object(entries) => entries.values().map(largest_size).max().unwrap_or(0),
         _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::{CellConfig, ErnnConfig};
+    use crate::model::Pooling;
+
+    fn example() -> SavedModel {
+        let config = ModelConfig {
+            input_size: 2,
+            classes: 2,
+            layers: vec![CellConfig::Ernn(ErnnConfig::default())],
+            dropout: 0.0,
+            pooling: Pooling::Last,
+        };
+        SavedModel {
+            model: Model::new(config, 1).unwrap(),
+            normalization: Normalization::identity(2),
+            classes: vec!["no".to_string(), "yes".to_string()],
+            feature_names: vec!["x".to_string(), "y".to_string()],
+            provenance: Provenance::default(),
+        }
+    }
+
+    /// What reading says about a file whose content was changed, with the checksum of the change.
+    fn refusal(change: fn(&mut Value)) -> String {
+        let model = example();
+        let bytes = model.to_bytes();
+        let file = TensorFile::decode(Path::new("m"), &bytes, FORMAT).unwrap();
+        let mut content: Value = file.content().unwrap();
+        change(&mut content);
+        let tensors = model.tensors();
+        let bytes = tensor_file::encode(FORMAT, &content, &tensors);
+        SavedModel::from_bytes(Path::new("m"), &bytes).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn contents_that_contradict_themselves_are_refused() {
+        for (change, part) in [
+            (
+                (|content| content["classes"] = serde_json::json!(["a"])) as fn(&mut Value),
+                "1 class names, expected 2",
+            ),
+            (
+                |content| content["normalization"]["mean"] = serde_json::json!([0.0]),
+                "1 means",
+            ),
+            (
+                |content| content["feature_names"] = serde_json::json!([]),
+                "0 feature names",
+            ),
+            (
+                |content| content["config"]["layers"][0]["hidden"] = 32.into(),
+                "numbers, expected",
+            ),
+            (
+                |content| content["config"]["layers"][0]["hidden"] = 60_000.into(),
+                "a size of 60000",
+            ),
+            (
+                |content| content["config"]["layers"][0]["max_steps"] = u64::MAX.into(),
+                "a size of",
+            ),
+            (
+                |content| content["config"]["layers"] = serde_json::json!([]),
+                "layers: found none",
+            ),
+            (|content| content["unknown"] = 1.into(), "unknown field"),
+        ] {
+            let error = refusal(change);
+            assert!(error.contains(part), "no `{part}` in {error}");
+        }
     }
 }

@@ -8,6 +8,7 @@
 //! decay applies to it and scales its learning rate. Every rule equals torch's of the same name.
 
 mod adam;
+mod average;
 mod gradient;
 mod schedule;
 mod sgd;
@@ -19,6 +20,7 @@ use crate::cell::Span;
 use crate::{Error, Result};
 
 pub use adam::{Adam, AdamW};
+pub use average::average;
 pub use gradient::{clip_global_norm, first_not_finite, global_norm};
 pub use schedule::Schedule;
 pub use sgd::Sgd;

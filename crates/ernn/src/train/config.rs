@@ -72,9 +72,15 @@ pub struct TrainingSettings {
     pub class_weights: ClassWeights,
     /// Standard deviation of the noise added to the normalised inputs during training.
     pub input_noise: f64,
+    /// Standard deviation of an offset added to each channel of a sequence, the same at all its steps, during training.
+    pub input_offset: f64,
+    /// What is measured, selected and saved is a running average of the parameters; this is how much of it stays at a step
+    /// (0.99: about the last hundred steps). 0: the parameters themselves.
+    pub average: f64,
     /// Epochs without a better one after which the run stops. 0: never.
     pub patience: usize,
-    /// Whether to train anew on training and validation part together, for as many epochs as the best one had.
+    /// Whether to train anew on training and validation part together, for as many epochs as were run; that model is
+    /// then the result.
     pub retrain: bool,
     /// How gradients become steps, weight decay included.
     pub optimizer: OptimizerConfig,
@@ -249,9 +255,21 @@ impl TrainingSettings {
             "a part of the training sequences: 0 up to, but not including, 1",
         )?;
         demand(
+            (0.0..1.0).contains(&self.average),
+            "average",
+            self.average,
+            "a part that stays, from 0 up to, but not including, 1",
+        )?;
+        demand(
             finite(self.input_noise, 0.0),
             "input_noise",
             self.input_noise,
+            "a standard deviation, 0 or more",
+        )?;
+        demand(
+            finite(self.input_offset, 0.0),
+            "input_offset",
+            self.input_offset,
             "a standard deviation, 0 or more",
         )?;
         check_optimizer(&self.optimizer)?;

@@ -18,6 +18,9 @@ struct Choice {
     learning_rate: f64,
     halve_every: usize,
     input_noise: f64,
+    input_offset: f64,
+    pooling: Pooling,
+    retrain: bool,
 }
 
 fn choice(source: &str) -> Choice {
@@ -30,6 +33,9 @@ fn choice(source: &str) -> Choice {
             learning_rate: 1e-2,
             halve_every: 25,
             input_noise: 0.3,
+            input_offset: 0.0,
+            pooling: Pooling::Last,
+            retrain: false,
         },
         "digits" => Choice {
             hidden: 64,
@@ -39,15 +45,21 @@ fn choice(source: &str) -> Choice {
             learning_rate: 1e-2,
             halve_every: 25,
             input_noise: 0.0,
+            input_offset: 0.0,
+            pooling: Pooling::Last,
+            retrain: false,
         },
         "har-2" | "har-6" => Choice {
             hidden: 80,
             rank: 20,
-            epochs: 30,
+            epochs: 20,
             batch_size: 128,
             learning_rate: 5e-3,
-            halve_every: 10,
+            halve_every: 7,
             input_noise: 0.3,
+            input_offset: 0.6,
+            pooling: Pooling::Mean,
+            retrain: true,
         },
         _ => Choice {
             hidden: 64,
@@ -57,6 +69,9 @@ fn choice(source: &str) -> Choice {
             learning_rate: 5e-3,
             halve_every: 20,
             input_noise: 0.1,
+            input_offset: 0.0,
+            pooling: Pooling::Last,
+            retrain: false,
         },
     }
 }
@@ -73,7 +88,7 @@ pub(super) fn for_source(source: &str) -> RunConfig {
         },
         model: ModelSettings {
             dropout: 0.0,
-            pooling: Pooling::Last,
+            pooling: choice.pooling,
             layers: vec![CellConfig::Ernn(ErnnConfig {
                 hidden: choice.hidden,
                 rank: Rank::Low(choice.rank),
@@ -89,8 +104,10 @@ pub(super) fn for_source(source: &str) -> RunConfig {
             validation: 0.2,
             class_weights: ClassWeights::None,
             input_noise: choice.input_noise,
+            input_offset: choice.input_offset,
+            average: 0.99,
             patience: 0,
-            retrain: false,
+            retrain: choice.retrain,
             optimizer: OptimizerConfig::default(),
             schedule: Schedule::Step {
                 every: choice.halve_every,

@@ -106,7 +106,18 @@ impl<'a> Pass<'a> {
     /// The state and the model, at the end.
     pub fn into_parts(mut self) -> (RunState, Model<f32>) {
         self.state();
+        let shown = self.shown().to_vec();
+        self.model.parameters_mut().copy_from_slice(&shown);
         (self.state, self.model)
+    }
+
+    /// What is measured and saved: the averaged parameters, or the parameters.
+    fn shown(&self) -> &[f32] {
+        if self.state.average.is_empty() {
+            self.model.parameters()
+        } else {
+            &self.state.average
+        }
     }
 
     /// Runs to the end, or until `stop`. The folder gets a checkpoint after an epoch and at the end.
@@ -175,8 +186,10 @@ impl<'a> Pass<'a> {
     /// One batch: loss and gradient, clipped, and the optimizer's step.
     fn step(&mut self, epoch: usize, members: &[usize]) -> Result<()> {
         let (seed, draw) = (self.settings.seed, epoch as u64);
-        let noise = (self.settings.input_noise > 0.0).then_some(Noise {
-            deviation: self.settings.input_noise as f32,
+        let (deviation, offset) = (self.settings.input_noise as f32, self.settings.input_offset as f32);
+        let noise = (deviation > 0.0 || offset > 0.0).then_some(Noise {
+            deviation,
+            offset,
             seed,
             epoch,
         });
@@ -193,6 +206,15 @@ impl<'a> Pass<'a> {
         let learning_rate = self.learning_rate(epoch);
         self.optimizer
             .step(self.model.parameters_mut(), &self.gradient, learning_rate, &self.spans);
+        if self.settings.average > 0.0 {
+            let steps = self.optimizer.steps();
+            optim::average(
+                self.settings.average,
+                steps,
+                self.model.parameters(),
+                &mut self.state.average,
+            );
+        }
 
         let tally = &mut self.state.tally;
         tally.batches += 1;
@@ -232,7 +254,8 @@ impl<'a> Pass<'a> {
         let Some(part) = &self.parts.validation else {
             return Ok(None);
         };
-        let found = evaluate::evaluate_normalized(&self.model, self.classes, part)?;
+        let model = Model::from_parameters(self.model.config().clone(), self.shown().to_vec())?;
+        let found = evaluate::evaluate_normalized(&model, self.classes, part)?;
         if !found.loss.is_finite() {
             return Err(Error::NotFinite {
                 epoch,
@@ -260,7 +283,7 @@ impl<'a> Pass<'a> {
                 score,
                 accuracy: record.validation_accuracy,
                 loss: record.validation_loss.unwrap_or(record.train_loss),
-                parameters: self.model.parameters().to_vec(),
+                parameters: self.shown().to_vec(),
             });
         }
         self.state.stale_epochs = if record.best { 0 } else { self.state.stale_epochs + 1 };
@@ -296,7 +319,8 @@ fn is_better(score: Option<f64>, loss: Option<f64>, best: Option<&Best>) -> bool
 
 fn restore(model: &mut Model<f32>, optimizer: &mut Optimizer<f32>, state: &RunState) -> Result<()> {
     let expected = model.parameters().len();
-    if state.parameters.len() != expected {
+    let averaged = [0, expected].contains(&state.average.len());
+    if state.parameters.len() != expected || !averaged {
         return Err(Error::Setting {
             name: "checkpoint".to_string(),
             found: format!("{} parameters", state.parameters.len()),

@@ -163,7 +163,8 @@ impl<'a> Run<'a> {
         end.map(|_| outcome)
     }
 
-    /// The second pass: the same settings on training and validation part together, as many epochs as the best one had.
+    /// The second pass: the same settings, as many epochs as the first ran, on training and validation part together. It does not stop where
+    /// the first pass had its best epoch: a validation part of few groups finds that epoch mostly by chance.
     fn go_on_with_everything(
         &self,
         folder: Option<RunFolder>,
@@ -179,9 +180,13 @@ impl<'a> Run<'a> {
     }
 
     fn epochs(&self, state: &RunState) -> usize {
-        match (state.phase, &state.best) {
-            (Phase::Retrain, Some(best)) => best.epoch,
-            _ => self.config.training.epochs,
+        match state.phase {
+            Phase::Select => self.config.training.epochs,
+            Phase::Retrain => state
+                .history
+                .iter()
+                .filter(|record| record.phase == Phase::Select)
+                .count(),
         }
     }
 
