@@ -58,7 +58,7 @@ fn choice(source: &str) -> Choice {
             halve_every: 7,
             input_noise: 0.3,
             input_offset: 0.0,
-            pooling: Pooling::Last,
+            pooling: Pooling::Mean,
             retrain: true,
         },
         _ => Choice {
