@@ -2,7 +2,8 @@
 //! held before, the number of threads, and the way through the single-sequence runner.
 
 use ernn::batch::Batch;
-use ernn::model::Workspace;
+use ernn::cell::{Activation, CellConfig, ErnnConfig, Rank, RnnConfig, Span};
+use ernn::model::{LossOptions, Model, ModelConfig, Pooling, Workspace};
 use ernn::{Isa, Panels, Real};
 
 use crate::table::{Case, cases};
@@ -76,6 +77,106 @@ fn padding_changes_nothing() {
                 "{}, {isa:?}",
                 case.name
             );
+        }
+    }
+}
+
+/// Even the panels' own padding may hold anything, where no gradient is wanted.
+#[test]
+fn spoiled_panels_change_no_logit() {
+    for case in cases() {
+        for isa in Isa::available() {
+            let clean = case.batch::<f64>(isa);
+            let mut spoiled = case.batch::<f64>(isa);
+            let nothing = vec![f64::NAN; case.config.input_size];
+            for block in (0..case.lengths.len()).collect::<Vec<_>>().chunks(clean.inputs.lanes()) {
+                let longest = block
+                    .iter()
+                    .map(|&sequence| case.lengths[sequence])
+                    .max()
+                    .expect("a sequence");
+                for &sequence in block {
+                    (case.lengths[sequence]..longest)
+                        .for_each(|step| spoiled.inputs.set_step(sequence, step, &nothing));
+                }
+            }
+            let mut workspace = Workspace::default();
+            let expected = logits(&case, &clean, &mut workspace);
+            assert_eq!(
+                logits(&case, &spoiled, &mut workspace),
+                expected,
+                "{}, {isa:?}",
+                case.name
+            );
+        }
+    }
+}
+
+/// Loss and gradient of two sequences of one feature: one step of 1, and `steps` of -1.
+fn of_one_and_many<F: Real>(model: &Model<F>, isa: Isa, steps: usize) -> (F, Vec<F>) {
+    let mut batch = Batch::new();
+    batch.inputs = Panels::new(isa, 1, &[1, steps]);
+    batch.inputs.set_sequence(0, &[F::ONE]);
+    batch.inputs.set_sequence(1, &vec![-F::ONE; steps]);
+    (batch.targets, batch.indices) = (vec![0, 1], vec![0, 1]);
+    let mut gradient = vec![F::ZERO; model.parameters().len()];
+    let result = model.loss_and_gradient(
+        &batch,
+        &LossOptions::default(),
+        &mut Workspace::default(),
+        &mut gradient,
+    );
+    (result.expect("a loss").0, gradient)
+}
+
+/// A ReLU that sleeps in the long sequence, and would grow without bound behind the end of the short one if it went on there:
+/// then infinities meet gradients of 0 and make them NaN.
+#[test]
+fn what_would_grow_behind_the_end_changes_nothing() {
+    let rnn = |rank| {
+        CellConfig::Rnn(RnnConfig {
+            hidden: 4,
+            rank,
+            activation: Activation::Relu,
+        })
+    };
+    let ernn = |rank, iterations| {
+        CellConfig::Ernn(ErnnConfig {
+            hidden: 4,
+            rank,
+            iterations,
+            ..Default::default()
+        })
+    };
+    let cells = [
+        (rnn(Rank::Full), 1.0),
+        (rnn(Rank::Low(2)), 1.0),
+        (rnn(Rank::Low(2)), 1e15),
+        (ernn(Rank::Full, 1), 1.0),
+        (ernn(Rank::Low(2), 1), 1.0),
+        (ernn(Rank::Full, 2), 1.0),
+        (ernn(Rank::Low(2), 2), 1.0),
+    ];
+    for (cell, recurrent) in cells {
+        let config = ModelConfig {
+            input_size: 1,
+            classes: 2,
+            layers: vec![cell],
+            dropout: 0.0,
+            pooling: Pooling::Last,
+        };
+        let value = |span: &Span| match &span.name[..] {
+            "layers.0.b" | "readout.bias" => vec![0.0; span.len()],
+            "layers.0.W" | "layers.0.eta" => vec![1.0; span.len()],
+            "readout.weight" => [[0.0; 4], [1.0; 4]].concat(),
+            _ => vec![recurrent; span.len()],
+        };
+        let parameters = config.spans().iter().flat_map(value).collect();
+        let model = Model::<f32>::from_parameters(config.clone(), parameters).expect("a model");
+        for isa in Isa::available() {
+            let expected = of_one_and_many(&model, isa, 1);
+            assert!(expected.1.iter().any(|&value| value != 0.0) && expected.0.is_finite());
+            assert_eq!(of_one_and_many(&model, isa, 120), expected, "{config:?}, {isa:?}");
         }
     }
 }

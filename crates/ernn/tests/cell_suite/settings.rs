@@ -301,6 +301,124 @@ fn initial_values_follow_the_seed() {
     }
 }
 
+/// Mean and standard deviation.
+fn spread(values: &[f64]) -> (f64, f64) {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count;
+    (mean, variance.sqrt())
+}
+
+/// 9 inputs, hidden size 64: each tensor has the mean and the standard deviation that its cell's file states.
+#[test]
+fn initial_values_are_those_of_the_docs() {
+    let (rank, root) = (Rank::Low(16), 64f64.sqrt());
+    let uniform = |bound: f64| bound / 3f64.sqrt();
+    let ernn = |rank| {
+        CellConfig::Ernn(ErnnConfig {
+            rank,
+            ..Default::default()
+        })
+    };
+    let rnn = |rank| {
+        CellConfig::Rnn(RnnConfig {
+            rank,
+            ..Default::default()
+        })
+    };
+    let antisymmetric = |rank| {
+        CellConfig::Antisymmetric(AntisymmetricConfig {
+            rank,
+            deviation: 2.0,
+            ..Default::default()
+        })
+    };
+    let elman = uniform(1.0 / root);
+    let elman_factor = uniform((16.0 * 64f64).powf(-0.25));
+    let wh_factor = (2.0 / root / 16f64.sqrt()).sqrt();
+    let fast = CellConfig::FastRnn(FastRnnConfig::default());
+    let expected: [(CellConfig, &[(&str, f64, f64)]); 7] = [
+        (
+            ernn(rank),
+            &[
+                ("W", 0.0, 0.1),
+                ("b", 0.0, 0.0),
+                ("V", 0.0, 0.1),
+                ("H", 0.0, 0.1),
+                ("eta", 0.01, 0.0),
+            ],
+        ),
+        (
+            ernn(Rank::Full),
+            &[("W", 0.0, 0.1), ("b", 0.0, 0.0), ("U", 0.0, 0.1), ("eta", 0.01, 0.0)],
+        ),
+        (
+            rnn(Rank::Full),
+            &[("W", 0.0, elman), ("b", 0.0, elman), ("U", 0.0, elman)],
+        ),
+        (
+            rnn(rank),
+            &[
+                ("W", 0.0, elman),
+                ("b", 0.0, elman),
+                ("U1", 0.0, elman_factor),
+                ("U2", 0.0, elman_factor),
+            ],
+        ),
+        (
+            fast,
+            &[
+                ("W", 0.0, elman),
+                ("U", 0.0, elman),
+                ("alpha", -3.0, 0.0),
+                ("beta", 3.0, 0.0),
+            ],
+        ),
+        (
+            antisymmetric(Rank::Full),
+            &[("W", 0.0, 1.0 / 3.0), ("b", 0.0, 0.0), ("Wh", 0.0, 2.0 / root)],
+        ),
+        (
+            antisymmetric(rank),
+            &[
+                ("W", 0.0, 1.0 / 3.0),
+                ("b", 0.0, 0.0),
+                ("A", 0.0, wh_factor),
+                ("B", 0.0, wh_factor),
+            ],
+        ),
+    ];
+    for (cell, tensors) in expected {
+        let mut parameters = vec![f64::NAN; cell.parameter_count(9)];
+        cell.initialize(9, &mut ChaCha8Rng::seed_from_u64(2), &mut parameters);
+        for &(name, mean, deviation) in tensors {
+            let span = cell
+                .spans(9, "", 0)
+                .into_iter()
+                .find(|span| span.name == name)
+                .expect("a tensor");
+            let mut values = parameters[span.range()].to_vec();
+            if let ("U", CellConfig::Ernn(_)) = (name, &cell) {
+                values.iter_mut().step_by(64 + 1).for_each(|value| *value -= 1.0);
+            }
+            let found = spread(&values);
+            let what = || format!("{} {name}: {found:?}", cell.name());
+            assert_near(
+                found.0,
+                mean,
+                4.0 * deviation / (values.len() as f64).sqrt() + 1e-12,
+                what,
+            );
+            assert_near(
+                found.1,
+                deviation,
+                3.0 * deviation / (values.len() as f64).sqrt() + 1e-12,
+                what,
+            );
+        }
+    }
+}
+
 /// Three rows and eight steps: as eight rows of which the last six are one.
 #[test]
 fn a_short_table_of_step_sizes_uses_its_last_row() {
