@@ -337,7 +337,9 @@ fn initial_values_are_those_of_the_docs() {
     let elman_factor = uniform((16.0 * 64f64).powf(-0.25));
     let wh_factor = (2.0 / root / 16f64.sqrt()).sqrt();
     let fast = CellConfig::FastRnn(FastRnnConfig::default());
-    let expected: [(CellConfig, &[(&str, f64, f64)]); 7] = [
+    /// Name of a tensor and two numbers about its values.
+    type Facts<'a> = &'a [(&'a str, f64, f64)];
+    let expected: [(CellConfig, Facts); 7] = [
         (
             ernn(rank),
             &[
