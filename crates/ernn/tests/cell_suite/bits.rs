@@ -112,13 +112,18 @@ fn spoiled_panels_change_no_logit() {
     }
 }
 
-/// Loss and gradient of two sequences of one feature: one step of 1, and `steps` of -1.
+/// Loss and gradient of a full lane block of one feature: one sequence of a step of 1, the others of `steps` of -1. In a full
+/// block the kernels leave out the mask until the first sequence ends.
 fn of_one_and_many<F: Real>(model: &Model<F>, isa: Isa, steps: usize) -> (F, Vec<F>) {
+    let count = isa.lanes::<F>();
+    let mut lengths = vec![steps; count];
+    lengths[0] = 1;
     let mut batch = Batch::new();
-    batch.inputs = Panels::new(isa, 1, &[1, steps]);
+    batch.inputs = Panels::new(isa, 1, &lengths);
     batch.inputs.set_sequence(0, &[F::ONE]);
-    batch.inputs.set_sequence(1, &vec![-F::ONE; steps]);
-    (batch.targets, batch.indices) = (vec![0, 1], vec![0, 1]);
+    (1..count).for_each(|slot| batch.inputs.set_sequence(slot, &vec![-F::ONE; steps]));
+    batch.targets = (0..count).map(|slot| u32::from(slot > 0)).collect();
+    batch.indices = (0..count).collect();
     let mut gradient = vec![F::ZERO; model.parameters().len()];
     let result = model.loss_and_gradient(
         &batch,
@@ -129,7 +134,7 @@ fn of_one_and_many<F: Real>(model: &Model<F>, isa: Isa, steps: usize) -> (F, Vec
     (result.expect("a loss").0, gradient)
 }
 
-/// A ReLU that sleeps in the long sequence, and would grow without bound behind the end of the short one if it went on there:
+/// A ReLU that sleeps in the long sequences, and would grow without bound behind the end of the short one if it went on there:
 /// then infinities meet gradients of 0 and make them NaN.
 #[test]
 fn what_would_grow_behind_the_end_changes_nothing() {

@@ -6,13 +6,13 @@
 
 use ernn::Isa;
 use ernn::batch::Batch;
-use ernn::cell::Span;
-use ernn::model::Workspace;
+use ernn::cell::{Activation, CellConfig, ErnnConfig, Rank, Span, StepSizes};
+use ernn::model::{LossOptions, Model, Workspace};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::assert_near;
-use crate::table::{Case, cases};
+use crate::table::{Case, batch, cases, model_of};
 
 /// Entries of a span that are moved alone.
 const SINGLES: usize = 4;
@@ -131,5 +131,66 @@ fn all_instruction_sets_give_the_same_gradient() {
                 });
             }
         }
+    }
+}
+
+/// Three rows and eight steps: as eight rows of which the last six are one.
+#[test]
+fn a_short_table_of_step_sizes_uses_its_last_row() {
+    let (short_rows, steps, k) = (3, 8, 2);
+    let config = |max_steps| {
+        model_of(vec![CellConfig::Ernn(ErnnConfig {
+            hidden: 5,
+            rank: Rank::Low(2),
+            iterations: k,
+            activation: Activation::Tanh,
+            steps: StepSizes::PerStep,
+            max_steps,
+            deviation: 0.5,
+            ..Default::default()
+        })])
+    };
+    let mut rng = ChaCha8Rng::seed_from_u64(8);
+    let mut short = Model::<f64>::new(config(short_rows), 1).expect("a model");
+    let eta = |model: &Model<f64>| {
+        model
+            .spans()
+            .iter()
+            .find(|span| span.name == "layers.0.eta")
+            .expect("eta")
+            .range()
+    };
+    let at = eta(&short);
+    short.parameters_mut()[at.clone()].fill_with(|| rng.random_range(0.1..0.5));
+    let (before, after) = (&short.parameters()[..at.end], &short.parameters()[at.end..]);
+    let last_row = &before[at.end - k..];
+    let parameters = [before, &last_row.repeat(steps - short_rows), after].concat();
+    let long = Model::from_parameters(config(steps), parameters).expect("a model");
+
+    let mut batch = batch(2, &[8, 2, 5]);
+    for (sequence, length) in [8, 2, 5].into_iter().enumerate() {
+        let values: Vec<f64> = (0..length * 2).map(|_| rng.random_range(-1.0..1.0)).collect();
+        batch.inputs.set_sequence(sequence, &values);
+    }
+    let train = |model: &Model<f64>| {
+        let mut gradient = vec![0.0; model.parameters().len()];
+        let result = model.loss_and_gradient(
+            &batch,
+            &LossOptions::default(),
+            &mut Workspace::default(),
+            &mut gradient,
+        );
+        (result.expect("a loss"), gradient)
+    };
+    let ((short_loss, short_gradient), (long_loss, long_gradient)) = (train(&short), train(&long));
+    assert_eq!(short_loss, long_loss);
+    let (short_eta, long_eta) = (&short_gradient[at], &long_gradient[eta(&long)]);
+    for (index, &found) in short_eta.iter().enumerate() {
+        let (row, iteration) = (index / k, index % k);
+        let rows = if row + 1 < short_rows { row..row + 1 } else { row..steps };
+        let expected = rows.map(|row| long_eta[row * k + iteration]).sum();
+        assert_near(found, expected, 1e-15, || {
+            format!("eta row {row}, iteration {iteration}")
+        });
     }
 }

@@ -8,11 +8,13 @@
 //! - [`gradients`]: the gradient of every parameter is that of finite differences;
 //! - [`folding`]: `unfold` alone is the vjp of `fold`;
 //! - [`bits`]: batch, order, padding, threads, used memory and the single-sequence runner change no bit;
-//! - [`settings`]: what is out of range gives an error that names it; initial values follow the seed.
+//! - [`settings`]: what is out of range gives an error that names it;
+//! - [`initial`]: initial values follow the seed and the docs.
 
 mod bits;
 mod folding;
 mod gradients;
+mod initial;
 mod plain;
 mod settings;
 mod table;

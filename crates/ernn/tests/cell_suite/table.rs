@@ -292,6 +292,26 @@ impl Case {
     }
 }
 
+/// A model of two inputs and three classes, beside the table.
+pub fn model_of(layers: Vec<CellConfig>) -> ModelConfig {
+    ModelConfig {
+        input_size: 2,
+        classes: 3,
+        layers,
+        dropout: 0.0,
+        pooling: Pooling::Last,
+    }
+}
+
+/// A batch for [`model_of`]'s three classes.
+pub fn batch(features: usize, lengths: &[usize]) -> Batch<f64> {
+    let mut batch = Batch::new();
+    batch.inputs = Panels::new(Isa::best(), features, lengths);
+    batch.targets = vec![2; lengths.len()];
+    batch.indices = (0..lengths.len()).collect();
+    batch
+}
+
 #[test]
 fn for_each_cell_every_value_meets_every_value_of_every_other_axis() {
     let choices = choices();
