@@ -47,10 +47,7 @@ impl Default for AntisymmetricConfig {
 
 impl AntisymmetricConfig {
     fn lengths(&self, inputs: usize) -> [usize; 4] {
-        let (first, second) = match self.rank {
-            Rank::Full => (self.hidden * self.hidden, 0),
-            Rank::Low(rank) => (self.hidden * rank, rank * self.hidden),
-        };
+        let [first, second] = self.rank.lengths(self.hidden);
         [self.hidden * inputs, self.hidden, first, second]
     }
 
@@ -102,13 +99,7 @@ impl Cell for AntisymmetricConfig {
     fn tensors(&self, inputs: usize) -> Vec<Tensor> {
         let hidden = self.hidden;
         let mut tensors = vec![Tensor::matrix("W", hidden, inputs), Tensor::vector("b", hidden)];
-        match self.rank {
-            Rank::Full => tensors.push(Tensor::matrix("Wh", hidden, hidden)),
-            Rank::Low(rank) => {
-                tensors.push(Tensor::matrix("A", hidden, rank));
-                tensors.push(Tensor::matrix("B", rank, hidden));
-            }
-        }
+        tensors.extend(self.rank.tensors(hidden, "Wh", ["A", "B"]));
         tensors
     }
 

@@ -22,6 +22,9 @@ use super::settings::{check_hidden, check_not_negative, check_positive, setting}
 use super::{Activation, Cell, Folded, FoldedRecurrent, Rank, Tensor};
 use crate::Result;
 
+/// Longest table of step sizes: far beyond any training sequence, and no product of sizes overflows.
+const MAX_STEPS: usize = 16_777_216;
+
 /// Where the inner iteration starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -124,10 +127,7 @@ impl ErnnConfig {
 
     /// Lengths of W, b, the recurrent tensors (the second empty for a dense U) and eta.
     fn lengths(&self, inputs: usize) -> [usize; 5] {
-        let (first, second) = match self.rank {
-            Rank::Full => (self.hidden * self.hidden, 0),
-            Rank::Low(rank) => (self.hidden * rank, rank * self.hidden),
-        };
+        let [first, second] = self.rank.lengths(self.hidden);
         [
             self.hidden * inputs,
             self.hidden,
@@ -256,8 +256,12 @@ impl Cell for ErnnConfig {
         if !(1..=1000).contains(&self.iterations) {
             return Err(setting("iterations", self.iterations, "a number from 1 to 1000"));
         }
-        if self.max_steps == 0 {
-            return Err(setting("max_steps", 0, "at least 1"));
+        if !(1..=MAX_STEPS).contains(&self.max_steps) {
+            return Err(setting(
+                "max_steps",
+                self.max_steps,
+                format!("a number from 1 to {MAX_STEPS}"),
+            ));
         }
         if !self.eta.is_finite() {
             return Err(setting("eta", self.eta, "a finite number"));
@@ -270,13 +274,7 @@ impl Cell for ErnnConfig {
     fn tensors(&self, inputs: usize) -> Vec<Tensor> {
         let hidden = self.hidden;
         let mut tensors = vec![Tensor::matrix("W", hidden, inputs), Tensor::vector("b", hidden)];
-        match self.rank {
-            Rank::Full => tensors.push(Tensor::matrix("U", hidden, hidden)),
-            Rank::Low(rank) => {
-                tensors.push(Tensor::matrix("V", hidden, rank));
-                tensors.push(Tensor::matrix("H", rank, hidden));
-            }
-        }
+        tensors.extend(self.rank.tensors(hidden, "U", ["V", "H"]));
         tensors.push(Tensor {
             name: "eta",
             shape: vec![self.rows(), self.iterations],

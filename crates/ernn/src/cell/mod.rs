@@ -1,7 +1,7 @@
 //! Cells: one file per recurrent cell, with its formula, its parameters, its folding and the folding's vjp.
 //!
 //! Every cell of the leaky family becomes the one recurrence of [`ernn_kernels::leaky`] once its parameters are folded. A cell
-//! folds once per optimiser step ([`CellConfig::fold`]), the kernel runs over the whole sequence, and [`CellConfig::unfold`]
+//! folds once per optimizer step ([`CellConfig::fold`]), the kernel runs over the whole sequence, and [`CellConfig::unfold`]
 //! takes the gradient back through the folding.
 
 mod antisymmetric;

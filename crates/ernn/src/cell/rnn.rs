@@ -37,10 +37,7 @@ impl Default for RnnConfig {
 impl RnnConfig {
     /// Lengths of W, b, and U or U1, U2.
     pub(super) fn lengths(&self, inputs: usize) -> [usize; 4] {
-        let (first, second) = match self.rank {
-            Rank::Full => (self.hidden * self.hidden, 0),
-            Rank::Low(rank) => (self.hidden * rank, rank * self.hidden),
-        };
+        let [first, second] = self.rank.lengths(self.hidden);
         [self.hidden * inputs, self.hidden, first, second]
     }
 }
@@ -54,13 +51,7 @@ impl Cell for RnnConfig {
     fn tensors(&self, inputs: usize) -> Vec<Tensor> {
         let hidden = self.hidden;
         let mut tensors = vec![Tensor::matrix("W", hidden, inputs), Tensor::vector("b", hidden)];
-        match self.rank {
-            Rank::Full => tensors.push(Tensor::matrix("U", hidden, hidden)),
-            Rank::Low(rank) => {
-                tensors.push(Tensor::matrix("U1", hidden, rank));
-                tensors.push(Tensor::matrix("U2", rank, hidden));
-            }
-        }
+        tensors.extend(self.rank.tensors(hidden, "U", ["U1", "U2"]));
         tensors
     }
 

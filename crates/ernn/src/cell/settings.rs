@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::Tensor;
 use crate::{Error, Result};
 
 /// The function `phi` of a cell.
@@ -36,6 +37,27 @@ pub enum Rank {
 }
 
 impl Rank {
+    /// Lengths of a recurrent matrix's tensors: `[D,D]` and nothing, or its factors `[D,r]` and `[r,D]`.
+    pub(crate) fn lengths(self, hidden: usize) -> [usize; 2] {
+        match self {
+            Rank::Full => [hidden * hidden, 0],
+            Rank::Low(rank) => [hidden * rank, rank * hidden],
+        }
+    }
+
+    /// Those tensors, under the name of the dense matrix or of its factors.
+    pub(crate) fn tensors(self, hidden: usize, dense: &'static str, factors: [&'static str; 2]) -> Vec<Tensor> {
+        match self {
+            Rank::Full => vec![Tensor::matrix(dense, hidden, hidden)],
+            Rank::Low(rank) => {
+                vec![
+                    Tensor::matrix(factors[0], hidden, rank),
+                    Tensor::matrix(factors[1], rank, hidden),
+                ]
+            }
+        }
+    }
+
     /// Checks it against the hidden size.
     pub(crate) fn check(self, hidden: usize) -> Result<()> {
         match self {

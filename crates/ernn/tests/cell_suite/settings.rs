@@ -85,10 +85,11 @@ fn settings_of_every_cell_are_checked_in_every_layer() {
 #[test]
 fn settings_of_one_cell_are_checked() {
     type Set<C> = fn(&mut C, f64);
-    let ernn: [(&str, f64, Set<ErnnConfig>); 9] = [
+    let ernn: [(&str, f64, Set<ErnnConfig>); 10] = [
         ("iterations", 0.0, |cell, _| cell.iterations = 0),
         ("iterations", 1001.0, |cell, _| cell.iterations = 1001),
         ("max_steps", 0.0, |cell, _| cell.max_steps = 0),
+        ("max_steps", 16_777_217.0, |cell, _| cell.max_steps = 16_777_217),
         ("eta", f64::NAN, |cell, value| cell.eta = value),
         ("gamma", -1.0, |cell, value| cell.gamma = value),
         ("gamma", f64::INFINITY, |cell, value| cell.gamma = value),
