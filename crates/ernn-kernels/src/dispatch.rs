@@ -1,7 +1,7 @@
 //! From the number type and the instruction set to a compiled kernel.
 //!
 //! Each entry is a function of its own with its instruction set enabled; all kernel code is inlined into it. The entries are
-//! not generic, so they are compiled in this crate, at this crate's optimisation level.
+//! not generic, so they are compiled in this crate, at this crate's optimization level.
 
 use crate::Isa;
 use crate::leaky::{BackwardTask, ForwardTask, SequenceTask, backward_block, forward_block, run_sequence};

@@ -425,3 +425,14 @@ fn nan_in_the_input_is_never_hidden() {
         }
     }
 }
+
+#[test]
+#[should_panic(expected = "the input is [T,d]")]
+fn one_sequence_is_a_whole_number_of_steps() {
+    let case = cases::<f32>()
+        .into_iter()
+        .find(|case| case.inputs > 1)
+        .expect("a case of several inputs");
+    let input = vec![0.0; case.inputs + 1];
+    SequenceRunner::new(Isa::best(), &case.cell()).run(&input, None, &mut Vec::new());
+}

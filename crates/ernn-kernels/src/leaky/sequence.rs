@@ -91,7 +91,15 @@ impl<F: Real> SequenceRunner<F> {
     }
 
     /// Runs over `input` `[T, d]` from `initial` `[D]` (default: zeros) and writes all states `[T, D]`.
+    ///
+    /// # Panics
+    /// If `input` is not a whole number of steps, or `initial` has another size.
     pub fn run(&mut self, input: &[F], initial: Option<&[F]>, states: &mut Vec<F>) {
+        assert!(input.len().is_multiple_of(self.inputs), "the input is [T,d]");
+        assert!(
+            initial.is_none_or(|initial| initial.len() == self.hidden),
+            "the initial state is [D]"
+        );
         let steps = input.len() / self.inputs;
         states.resize(steps * self.hidden, F::ZERO);
         let mut scratch = std::mem::take(&mut self.scratch);
