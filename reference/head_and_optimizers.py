@@ -1,9 +1,9 @@
-"""Golden values of readout, cross-entropy, optimisers, clipping and schedules, by torch.
+"""Golden values of readout, cross-entropy, optimizers, clipping and schedules, by torch.
 
     python reference/head_and_optimizers.py
 
 writes crates/ernn/tests/golden/head.safetensors and optim.safetensors. What each holds: reference/README.md. Torch's own
-modules and optimisers compute everything; nothing here repeats a formula. Seeds are fixed: a second run gives the same bytes.
+modules and optimizers compute everything; nothing here repeats a formula. Seeds are fixed: a second run gives the same bytes.
 """
 
 import torch
@@ -77,7 +77,7 @@ def training_case(name, dtype):
     })
 
 
-# Tensors of the optimisers' model: shape, whether weight decay applies, factor of the learning rate.
+# Tensors of the optimizers' model: shape, whether weight decay applies, factor of the learning rate.
 SPANS = [([4, 5], True, 1.0), ([7], False, 1.0), ([3, 2], True, 0.1)]
 
 OPTIMIZERS = {

@@ -208,7 +208,7 @@ impl<F: Real> Model<F> {
         &self.parameters
     }
 
-    /// All parameters, for an optimiser.
+    /// All parameters, for an optimizer.
     pub fn parameters_mut(&mut self) -> &mut [F] {
         &mut self.parameters
     }

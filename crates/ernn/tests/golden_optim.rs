@@ -1,4 +1,4 @@
-//! Optimisers, clipping and schedules give what torch gives, step by step for 20 steps.
+//! Optimizers, clipping and schedules give what torch gives, step by step for 20 steps.
 
 mod support;
 

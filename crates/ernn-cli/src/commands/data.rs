@@ -75,7 +75,7 @@ fn list(json: bool, data_dir: Option<PathBuf>) -> Result<()> {
         };
         text += &format!(
             "{:<16}  {}\n{:16}  {place}; {}; {}\n",
-            set.name, set.description, "", set.licence, set.source
+            set.name, set.description, "", set.license, set.source
         );
     }
     Ok(output::print(text.trim_end())?)

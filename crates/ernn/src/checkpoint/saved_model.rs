@@ -1,7 +1,7 @@
 //! The trained model with all that is needed to use it: `model.safetensors`.
 //!
 //! Tensors carry the names of the model's spans (`layers.0.V`, `readout.weight`, ...), so any safetensors reader can look at
-//! them; the metadata holds settings, normalisation, class names, feature names and where the model comes from.
+//! them; the metadata holds settings, normalization, class names, feature names and where the model comes from.
 
 use std::fs;
 use std::path::Path;
@@ -39,7 +39,7 @@ pub struct Provenance {
     pub validation_accuracy: Option<f64>,
 }
 
-/// A trained model, ready for raw (not normalised) sequences.
+/// A trained model, ready for raw (not normalized) sequences.
 #[derive(Clone, Debug)]
 pub struct SavedModel {
     /// Cells, readout and their parameters.

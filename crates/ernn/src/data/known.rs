@@ -16,41 +16,41 @@ pub struct Known {
     /// Where it comes from.
     pub source: &'static str,
     /// Under what terms.
-    pub licence: &'static str,
+    pub license: &'static str,
     /// Is inside the library; otherwise it is looked for in the data folder.
     pub built_in: bool,
 }
 
 const HAR_SOURCE: &str = "https://archive.ics.uci.edu/dataset/240/human+activity+recognition+using+smartphones";
-const HAR_LICENCE: &str = "see its README: cite Anguita et al., ESANN 2013; it bars commercial use";
+const HAR_LICENSE: &str = "see its README: cite Anguita et al., ESANN 2013; it bars commercial use";
 
 static KNOWN: [Known; 4] = [
     Known {
         name: "japanese-vowels",
         description: "who says the vowels: 9 speakers, 12 channels, 7 to 29 steps, 270 + 370 sequences",
         source: "https://archive.ics.uci.edu/dataset/128/japanese+vowels",
-        licence: "CC BY 4.0",
+        license: "CC BY 4.0",
         built_in: true,
     },
     Known {
         name: "digits",
         description: "handwritten digits pixel by pixel: 10 classes, 1 channel, 64 steps, 1437 + 360 sequences",
         source: "https://archive.ics.uci.edu/dataset/80/optical+recognition+of+handwritten+digits",
-        licence: "CC BY 4.0",
+        license: "CC BY 4.0",
         built_in: true,
     },
     Known {
         name: "har-2",
         description: "a phone's motion, two groups of activities: 9 channels, 128 steps, 7352 + 2947 sequences",
         source: HAR_SOURCE,
-        licence: HAR_LICENCE,
+        license: HAR_LICENSE,
         built_in: false,
     },
     Known {
         name: "har-6",
         description: "a phone's motion, six activities: 9 channels, 128 steps, 7352 + 2947 sequences",
         source: HAR_SOURCE,
-        licence: HAR_LICENCE,
+        license: HAR_LICENSE,
         built_in: false,
     },
 ];

@@ -27,7 +27,7 @@ pub struct Prediction {
     pub probabilities: Vec<f64>,
 }
 
-/// Classifies raw sequences (they are normalised here as the training part was).
+/// Classifies raw sequences (they are normalized here as the training part was).
 pub fn predict(saved: &SavedModel, part: &Part) -> Result<Vec<Prediction>> {
     let logits = logits(&saved.model, &prepared(saved, part)?)?;
     Ok(rows(&logits, saved.classes.len()).map(prediction).collect())
@@ -38,7 +38,7 @@ pub fn evaluate(saved: &SavedModel, part: &Part) -> Result<Evaluation> {
     evaluate_normalized(&saved.model, &saved.classes, &prepared(saved, part)?)
 }
 
-/// Measures a model on labelled sequences that are normalised already.
+/// Measures a model on labelled sequences that are normalized already.
 pub fn evaluate_normalized(model: &Model<f32>, classes: &[String], part: &Part) -> Result<Evaluation> {
     if part.labels.len() != part.len() {
         let problem = format!(
@@ -59,7 +59,7 @@ pub fn evaluate_normalized(model: &Model<f32>, classes: &[String], part: &Part) 
     Ok(Evaluation::new(classes, &part.labels, scores))
 }
 
-/// The logits of normalised sequences, `[sequences, classes]`, in the order of the part.
+/// The logits of normalized sequences, `[sequences, classes]`, in the order of the part.
 pub fn logits(model: &Model<f32>, part: &Part) -> Result<Vec<f32>> {
     let classes = model.config().classes;
     let mut all = vec![0.0; part.len() * classes];

@@ -1,4 +1,4 @@
-//! Optimisers over one flat parameter vector with named spans.
+//! Optimizers over one flat parameter vector with named spans.
 //!
 //! ```text
 //! gradient -> first_not_finite -> clip_global_norm -> Optimizer::step(learning rate of the epoch) -> new parameters
@@ -25,7 +25,7 @@ pub use gradient::{clip_global_norm, first_not_finite, global_norm};
 pub use schedule::Schedule;
 pub use sgd::Sgd;
 
-/// Which optimiser, with its settings; `kind = "adam"`, `"adamw"` or `"sgd"` in a configuration file.
+/// Which optimizer, with its settings; `kind = "adam"`, `"adamw"` or `"sgd"` in a configuration file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum OptimizerConfig {
@@ -54,7 +54,7 @@ impl OptimizerConfig {
     }
 }
 
-/// An optimiser: settings, number of steps taken, and state tensors as long as the parameters.
+/// An optimizer: settings, number of steps taken, and state tensors as long as the parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Optimizer<F> {
     config: OptimizerConfig,
@@ -64,7 +64,7 @@ pub struct Optimizer<F> {
 }
 
 impl<F: Real> Optimizer<F> {
-    /// An optimiser for `length` parameters that has taken no step.
+    /// An optimizer for `length` parameters that has taken no step.
     pub fn new(config: OptimizerConfig, length: usize) -> Self {
         let state = config.state_names().iter().map(|_| vec![F::ZERO; length]).collect();
         Optimizer {

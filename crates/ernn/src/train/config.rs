@@ -70,7 +70,7 @@ pub struct TrainingSettings {
     pub validation: f64,
     /// Whether rare classes weigh more.
     pub class_weights: ClassWeights,
-    /// Standard deviation of the noise added to the normalised inputs during training.
+    /// Standard deviation of the noise added to the normalized inputs during training.
     pub input_noise: f64,
     /// Standard deviation of an offset added to each channel of a sequence, the same at all its steps, during training.
     pub input_offset: f64,

@@ -1,7 +1,7 @@
 //! Train: the corridor. Settings and a data set become a finished run; the mathematics is in the rooms.
 //!
 //! ```text
-//! split -> normalise -> epochs (batch, loss and gradient, clip, step, validate, checkpoint) -> best epoch
+//! split -> normalize -> epochs (batch, loss and gradient, clip, step, validate, checkpoint) -> best epoch
 //!       -> [retrain on everything] -> evaluate on the test part, read here for the first and only time
 //! ```
 

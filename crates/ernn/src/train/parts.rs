@@ -1,4 +1,4 @@
-//! What a run trains on: the parts after the split, normalised, with what was measured on them.
+//! What a run trains on: the parts after the split, normalized, with what was measured on them.
 
 use super::{ClassWeights, RunConfig};
 use crate::checkpoint::{Checksum, Phase};
@@ -9,9 +9,9 @@ use crate::{Error, Result};
 /// The parts of one pass of a run.
 #[derive(Clone, Debug)]
 pub(super) struct Parts {
-    /// Normalised sequences to train on.
+    /// Normalized sequences to train on.
     pub fit: Part,
-    /// Normalised sequences to select the best epoch with; none in a run without validation, or when retraining.
+    /// Normalized sequences to select the best epoch with; none in a run without validation, or when retraining.
     pub validation: Option<Part>,
     /// Fitted on the sequences to train on, before any other part was looked at.
     pub normalization: Normalization,
@@ -20,7 +20,7 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Splits and normalises.
+    /// Splits and normalizes.
     pub fn prepare(dataset: &Dataset, config: &RunConfig, phase: Phase) -> Result<Self> {
         check_labels(dataset)?;
         let (mut fit, mut validation) = match phase {
