@@ -3,10 +3,8 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use ernn_kernels::leaky::{
-    Leaky, LeakyGradient, Recurrent, SequenceRunner, StateGradient, Trace, backward, forward, infer,
-};
-use ernn_kernels::{Activation, Isa, Panels};
+use ernn_kernels::leaky::{Leaky, LeakyGradient, Recurrent, SequenceRunner};
+use ernn_kernels::{Activation, Isa, Panels, StateGradient, Trace, backward, forward, infer};
 
 const BATCH: usize = 128;
 
@@ -102,6 +100,7 @@ impl Shape {
             decay: &numbers.decay,
             gain: &numbers.gain,
             learned_steps: !dense,
+            first_step: 0,
         }
     }
 
@@ -143,7 +142,7 @@ fn passes(criterion: &mut Criterion) {
                 bencher.iter(|| {
                     let states = StateGradient {
                         last: Some(&last),
-                        all: None,
+                        ..StateGradient::default()
                     };
                     backward(black_box(&cell), &input, &mut trace, states, &mut gradient, None, None);
                 });
@@ -152,9 +151,9 @@ fn passes(criterion: &mut Criterion) {
         group.throughput(Throughput::Elements(shape.flops() / BATCH as u64));
         let mut runner = SequenceRunner::new(Isa::best(), &cell);
         let sequence = &numbers.input[..shape.steps * shape.inputs];
-        let mut states = Vec::new();
+        let (mut states, mut state) = (Vec::new(), vec![0.0; shape.hidden]);
         group.bench_function(BenchmarkId::new("one sequence", shape.name), |bencher| {
-            bencher.iter(|| runner.run(black_box(sequence), None, &mut states));
+            bencher.iter(|| runner.run(black_box(sequence), 0, &mut state, &mut states));
         });
         group.finish();
     }

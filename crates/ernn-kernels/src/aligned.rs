@@ -36,6 +36,11 @@ impl<F: Real> Aligned<F> {
         }
         self.len = len;
     }
+
+    /// Numbers that there is room for.
+    pub(crate) fn capacity(&self) -> usize {
+        self.storage.len()
+    }
 }
 
 impl<F> Deref for Aligned<F> {

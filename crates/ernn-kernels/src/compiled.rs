@@ -1,8 +1,12 @@
-//! The two heavy kernels as functions of their own for every register type, each with its instruction set enabled.
+//! The heavy kernels as functions of their own for every register type, each with its instruction set enabled.
 //!
 //! Inlining them at every place of use would make functions so large that the compiler needs minutes; a call costs nothing
 //! beside the thousands of operations behind it.
 
+use crate::Activation;
+use crate::columns::columns;
+use crate::gated::{self, Formula};
+use crate::math::{activate, derive};
 use crate::outer::{Outer, outer};
 use crate::product::{Epilogue, Product, product};
 use crate::simd::Vector;
@@ -16,16 +20,47 @@ pub(crate) trait Compiled: Vector {
     fn product<E: Epilogue<Self>>(of: Product<Self::Scalar>, epilogue: &mut E);
     /// Weight gradient, see [`crate::outer`].
     fn outer(of: Outer<Self::Scalar>, gradient: &mut [Self::Scalar]);
+    /// Matrix x vector of one sequence, see [`crate::columns`].
+    fn columns(weights: &[Self::Scalar], source: &[Self::Scalar], sums: &mut [Self::Scalar]);
+    /// An activation of whole registers, in place.
+    fn activate(activation: Activation, values: &mut [Self::Scalar]);
+    /// Its derivative, from the outputs, times the deltas.
+    fn derive(activation: Activation, outputs: &[Self::Scalar], deltas: &mut [Self::Scalar]);
+    /// Forward pass of one gated cell.
+    fn gated_forward<C: Formula>(task: gated::ForwardTask<Self::Scalar>);
+    /// Its backward pass.
+    fn gated_backward<C: Formula>(task: gated::BackwardTask<Self::Scalar>);
+    /// Its forward pass of one sequence.
+    fn gated_sequence<C: Formula>(task: gated::SequenceTask<Self::Scalar>);
+}
+
+/// One method: a function of its own with the instruction set enabled.
+macro_rules! entry {
+    ($(#[$features:meta])? $name:ident $(<$generic:ident: $bound:ident>)? ($($argument:ident: $type:ty),+) => $call:expr) => {
+        #[inline(always)]
+        fn $name $(<$generic: $bound>)? ($($argument: $type),+) {
+            $(#[$features])?
+            #[inline(never)]
+            fn run $(<$generic: $bound>)? ($($argument: $type),+) {
+                $call
+            }
+            // SAFETY: only reached from kernels that the dispatch has entered on a processor with these instructions.
+            #[allow(unused_unsafe)]
+            unsafe {
+                run $(::<$generic>)? ($($argument),+);
+            }
+        }
+    };
 }
 
 macro_rules! compiled {
-    ($vector:ident $(, $features:literal)?) => {
+    ($vector:ident, $scalar:ident $(, $features:literal)?) => {
         impl Compiled for $vector {
             #[inline(always)]
-            fn product<E: Epilogue<Self>>(of: Product<Self::Scalar>, epilogue: &mut E) {
+            fn product<E: Epilogue<Self>>(of: Product<$scalar>, epilogue: &mut E) {
                 $(#[target_feature(enable = $features)])?
                 #[inline(never)]
-                fn run<E: Epilogue<$vector>>(of: Product<<$vector as Vector>::Scalar>, epilogue: &mut E) {
+                fn run<E: Epilogue<$vector>>(of: Product<$scalar>, epilogue: &mut E) {
                     product::<$vector, E>(of, epilogue);
                 }
                 // SAFETY: only reached from kernels that the dispatch has entered on a processor with these instructions.
@@ -34,30 +69,33 @@ macro_rules! compiled {
                     run(of, epilogue);
                 }
             }
-            #[inline(always)]
-            fn outer(of: Outer<Self::Scalar>, gradient: &mut [Self::Scalar]) {
-                $(#[target_feature(enable = $features)])?
-                #[inline(never)]
-                fn run(of: Outer<<$vector as Vector>::Scalar>, gradient: &mut [<$vector as Vector>::Scalar]) {
-                    outer::<$vector>(of, gradient);
-                }
-                // SAFETY: only reached from kernels that the dispatch has entered on a processor with these instructions.
-                #[allow(unused_unsafe)]
-                unsafe {
-                    run(of, gradient);
-                }
-            }
+            entry!($(#[target_feature(enable = $features)])? outer(of: Outer<$scalar>, gradient: &mut [$scalar])
+                => outer::<$vector>(of, gradient));
+            entry!($(#[target_feature(enable = $features)])?
+                columns(weights: &[$scalar], source: &[$scalar], sums: &mut [$scalar])
+                => columns::<$vector>(weights, source, sums));
+            entry!($(#[target_feature(enable = $features)])? activate(activation: Activation, values: &mut [$scalar])
+                => activate::<$vector>(activation, values));
+            entry!($(#[target_feature(enable = $features)])?
+                derive(activation: Activation, outputs: &[$scalar], deltas: &mut [$scalar])
+                => derive::<$vector>(activation, outputs, deltas));
+            entry!($(#[target_feature(enable = $features)])?
+                gated_forward<C: Formula>(task: gated::ForwardTask<$scalar>) => gated::forward::<$vector, C>(task));
+            entry!($(#[target_feature(enable = $features)])?
+                gated_backward<C: Formula>(task: gated::BackwardTask<$scalar>) => gated::backward::<$vector, C>(task));
+            entry!($(#[target_feature(enable = $features)])?
+                gated_sequence<C: Formula>(task: gated::SequenceTask<$scalar>) => gated::sequence::<$vector, C>(task));
         }
     };
 }
 
-compiled!(PortableF32);
-compiled!(PortableF64);
+compiled!(PortableF32, f32);
+compiled!(PortableF64, f64);
 #[cfg(target_arch = "x86_64")]
-compiled!(Avx2F32, "avx2,fma");
+compiled!(Avx2F32, f32, "avx2,fma");
 #[cfg(target_arch = "x86_64")]
-compiled!(Avx2F64, "avx2,fma");
+compiled!(Avx2F64, f64, "avx2,fma");
 #[cfg(target_arch = "x86_64")]
-compiled!(Avx512F32, "avx512f,avx2,fma");
+compiled!(Avx512F32, f32, "avx512f,avx2,fma");
 #[cfg(target_arch = "x86_64")]
-compiled!(Avx512F64, "avx512f,avx2,fma");
+compiled!(Avx512F64, f64, "avx512f,avx2,fma");

@@ -3,9 +3,13 @@
 //! The only crate of the workspace with `unsafe` code: explicit SIMD behind safe slices.
 
 mod aligned;
+mod blocks;
+mod columns;
 mod compiled;
 mod dispatch;
+pub mod gated;
 mod isa;
+mod lanes;
 pub mod leaky;
 mod math;
 mod matrix;
@@ -16,6 +20,7 @@ mod product;
 mod real;
 mod simd;
 
+pub use blocks::{Recurrence, StateGradient, Trace, backward, forward, infer};
 pub use isa::Isa;
 pub use math::Activation;
 pub use matrix::{Matrix, multiply_add};

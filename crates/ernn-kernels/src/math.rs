@@ -16,6 +16,10 @@ pub enum Activation {
     Tanh,
     /// `1 / (1 + e^-x)`.
     Sigmoid,
+    /// `x` between -1 and 1: piecewise-linear tanh.
+    HardTanh,
+    /// `(x + 1) / 2` between 0 and 1: piecewise-linear sigmoid.
+    HardSigmoid,
 }
 
 /// `1 / n!` for `n = 0..=13`.
@@ -41,6 +45,8 @@ impl Activation {
             Activation::Relu => V::zero().max(x),
             Activation::Tanh => tanh(x),
             Activation::Sigmoid => sigmoid(x),
+            Activation::HardTanh => between(-1.0, x),
+            Activation::HardSigmoid => between(0.0, x.mul_add(constant(0.5), constant(0.5))),
         }
     }
 
@@ -51,8 +57,70 @@ impl Activation {
             Activation::Relu => factor.or_zero(y.greater(V::zero())),
             Activation::Tanh => factor.mul(V::splat(V::Scalar::ONE).sub(y.mul(y))),
             Activation::Sigmoid => factor.mul(y.sub(y.mul(y))),
+            // y (1 - y) is above 0 just where y lies inside.
+            Activation::HardSigmoid => factor.mul(constant(0.5)).or_zero(y.sub(y.mul(y)).greater(V::zero())),
+            Activation::HardTanh => factor.or_zero(V::splat(V::Scalar::ONE).greater(y.mul(y))),
         }
     }
+}
+
+/// `phi` of whole registers in place; inlined into the function that [`crate::compiled::Compiled::activate`] enters.
+#[inline(always)]
+pub(crate) fn activate<V: Vector>(activation: Activation, values: &mut [V::Scalar]) {
+    match activation {
+        Activation::Relu => each::<V, Relu>(values),
+        Activation::Tanh => each::<V, Tanh>(values),
+        Activation::Sigmoid => each::<V, Sigmoid>(values),
+        Activation::HardTanh => each::<V, HardTanh>(values),
+        Activation::HardSigmoid => each::<V, HardSigmoid>(values),
+    }
+}
+
+/// `deltas *= phi'(..)` of whole registers, from the outputs `phi(..)`; inlined as [`activate`].
+#[inline(always)]
+pub(crate) fn derive<V: Vector>(activation: Activation, outputs: &[V::Scalar], deltas: &mut [V::Scalar]) {
+    match activation {
+        Activation::Relu => each_derivative::<V, Relu>(outputs, deltas),
+        Activation::Tanh => each_derivative::<V, Tanh>(outputs, deltas),
+        Activation::Sigmoid => each_derivative::<V, Sigmoid>(outputs, deltas),
+        Activation::HardTanh => each_derivative::<V, HardTanh>(outputs, deltas),
+        Activation::HardSigmoid => each_derivative::<V, HardSigmoid>(outputs, deltas),
+    }
+}
+
+/// One activation as a type, so that its loop holds no branch.
+trait Phi {
+    const PHI: Activation;
+}
+
+macro_rules! phi {
+    ($($name:ident),+) => {
+        $(struct $name;
+        impl Phi for $name {
+            const PHI: Activation = Activation::$name;
+        })+
+    };
+}
+phi!(Relu, Tanh, Sigmoid, HardTanh, HardSigmoid);
+
+#[inline(always)]
+fn each<V: Vector, P: Phi>(values: &mut [V::Scalar]) {
+    for register in values.chunks_exact_mut(V::LANES) {
+        P::PHI.value(V::load(register)).store(register);
+    }
+}
+
+#[inline(always)]
+fn each_derivative<V: Vector, P: Phi>(outputs: &[V::Scalar], deltas: &mut [V::Scalar]) {
+    for (output, delta) in outputs.chunks_exact(V::LANES).zip(deltas.chunks_exact_mut(V::LANES)) {
+        P::PHI.derivative_times(V::load(output), V::load(delta)).store(delta);
+    }
+}
+
+/// `x`, but at least `low` and at most 1.
+#[inline(always)]
+fn between<V: Vector>(low: f64, x: V) -> V {
+    constant::<V>(1.0).min(constant::<V>(low).max(x))
 }
 
 #[inline(always)]

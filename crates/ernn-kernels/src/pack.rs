@@ -7,7 +7,7 @@ pub(crate) const TILE_ROWS: usize = 6;
 
 /// A matrix `[rows, columns]` in tiles.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Packed<F> {
+pub struct Packed<F> {
     rows: usize,
     columns: usize,
     values: Vec<F>,

@@ -61,24 +61,24 @@ impl<F: Real> Panels<F> {
         self.values.resize(end);
     }
 
-    /// Writes the leading slot: `[sequences, features]`, or zeros.
-    pub(crate) fn set_initial(&mut self, initial: Option<&[F]>) {
-        let slot = self.slot();
+    /// Clears the leading slots.
+    pub(crate) fn clear_initial(&mut self) {
+        let len = self.leading * self.slot();
         for block in 0..self.blocks() {
             let start = self.block_offsets[block];
-            self.values[start..start + slot].fill(F::ZERO);
+            self.values[start..start + len].fill(F::ZERO);
         }
-        if let Some(initial) = initial {
-            assert_eq!(
-                initial.len(),
-                self.sequences() * self.features,
-                "initial states are [sequences, D]"
-            );
-            for (sequence, row) in initial.chunks_exact(self.features).enumerate() {
-                // Wraps to the leading slot.
-                self.set_step(sequence, usize::MAX, row);
-            }
-        }
+    }
+
+    /// Writes one sequence's leading slot.
+    pub(crate) fn set_initial(&mut self, sequence: usize, values: &[F]) {
+        // Wraps to the leading slot.
+        self.set_step(sequence, usize::MAX, values);
+    }
+
+    /// Numbers that there is room for.
+    pub(crate) fn capacity(&self) -> usize {
+        self.values.capacity()
     }
 
     /// The values of all blocks, leading slots included, one slice a block.

@@ -1,27 +1,11 @@
 //! The kernels of the leaky family against a plain loop written from the formula, against finite differences, and against
 //! themselves: threads, padding, instruction sets, one sequence or many.
 
-use ernn_kernels::leaky::{
-    Leaky, LeakyGradient, Recurrent, SequenceRunner, StateGradient, Trace, backward, forward, infer,
-};
-use ernn_kernels::{Activation, Isa, Panels, Real};
+mod support;
 
-/// A small generator, so that the tests need no dependency (PCG's multiplier; upper bits).
-struct Numbers(u64);
-
-impl Numbers {
-    fn next(&mut self) -> f64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 40) as f64 / (1u64 << 24) as f64 * 2.0 - 1.0
-    }
-
-    fn vector<F: Real>(&mut self, len: usize, scale: f64) -> Vec<F> {
-        (0..len).map(|_| F::from_f64(self.next() * scale)).collect()
-    }
-}
+use ernn_kernels::leaky::{Leaky, LeakyGradient, Recurrent, SequenceRunner};
+use ernn_kernels::{Activation, Isa, Panels, Real, StateGradient, Trace, backward, forward, infer};
+use support::{ACTIVATIONS, Numbers, activate, all_weight, assert_close, bits, doubles, times};
 
 /// A cell that owns its numbers, with a batch.
 #[derive(Clone)]
@@ -64,6 +48,7 @@ impl<F: Real> Case<F> {
             decay,
             gain,
             learned_steps: true,
+            first_step: 0,
         }
     }
 
@@ -87,12 +72,11 @@ fn cases<F: Real>() -> Vec<Case<F>> {
     let many: Vec<usize> = (0..19).map(|index| 1 + index * 5 % 7).collect();
     let batches = [vec![5, 5, 5], vec![7, 1, 0, 12, 5], vec![1], many, vec![40, 70]];
     let starts = [(2.0, 1.0), (1.0, 1.0), (0.0, -1.0), (-1.0, -1.0), (1.0, 0.0)];
-    let activations = [Activation::Relu, Activation::Tanh, Activation::Sigmoid];
     let mut numbers = Numbers(7);
     for rank in [None, Some(1), Some(3), Some(7)] {
         for iterations in [1, 2, 5] {
             for (index, &(start_scale, previous_scale)) in starts.iter().enumerate() {
-                let activation = activations[cases.len() % 3];
+                let activation = ACTIVATIONS[cases.len() % 5];
                 let lengths = batches[cases.len() % batches.len()].clone();
                 let (inputs, hidden) = [(1, 1), (2, 5), (9, 13), (3, 8)][(cases.len() + index) % 4];
                 let rows = lengths.iter().max().unwrap().saturating_sub(cases.len() % 3).max(1);
@@ -135,32 +119,14 @@ fn cases<F: Real>() -> Vec<Case<F>> {
     cases
 }
 
-fn activate(activation: Activation, x: f64) -> f64 {
-    match activation {
-        Activation::Relu => x.max(0.0),
-        Activation::Tanh => x.tanh(),
-        Activation::Sigmoid => 1.0 / (1.0 + (-x).exp()),
-    }
-}
-
 /// The formula, literally, for one sequence: all states, `[length][D]`.
 fn plain<F: Real>(case: &Case<F>, sequence: usize) -> Vec<Vec<f64>> {
-    let numbers: Vec<Vec<f64>> = case
-        .numbers
-        .iter()
-        .map(|values| values.iter().map(|value| value.to_f64()).collect())
-        .collect();
+    let numbers: Vec<Vec<f64>> = case.numbers.iter().map(|values| doubles(values)).collect();
     let [w, b, left, right, decay, gain, x, initial] = &numbers[..] else {
         unreachable!()
     };
     let (d, hidden, k) = (case.inputs, case.hidden, case.iterations);
     let recurrent = |z: &[f64]| -> Vec<f64> {
-        let times = |matrix: &[f64], columns: usize, v: &[f64]| -> Vec<f64> {
-            matrix
-                .chunks(columns)
-                .map(|row| row.iter().zip(v).map(|(m, v)| m * v).sum())
-                .collect()
-        };
         match case.rank {
             None => times(left, hidden, z),
             Some(rank) => {
@@ -191,13 +157,6 @@ fn plain<F: Real>(case: &Case<F>, sequence: usize) -> Vec<Vec<f64>> {
         states.push(h.clone());
     }
     states
-}
-
-fn assert_close(found: f64, expected: f64, tolerance: f64, what: &str) {
-    assert!(
-        (found - expected).abs() <= tolerance * (1.0 + expected.abs()),
-        "{what}: found {found}, expected {expected}"
-    );
 }
 
 fn states_follow_the_formula<F: Real>(tolerance: f64) {
@@ -242,10 +201,6 @@ fn loss(case: &Case<f64>, isa: Isa) -> f64 {
     all + last
 }
 
-fn all_weight(index: usize) -> f64 {
-    (index as f64 * 0.7).sin()
-}
-
 struct Gradients<F: Real> {
     cell: LeakyGradient<F>,
     input: Panels<F>,
@@ -272,6 +227,7 @@ fn gradients<F: Real>(case: &Case<F>, isa: Isa) -> Gradients<F> {
     let states = StateGradient {
         last: Some(&last),
         all: Some(&all),
+        ..StateGradient::default()
     };
     backward(
         &cell,
@@ -323,10 +279,6 @@ fn gradients_match_finite_differences() {
             }
         }
     }
-}
-
-fn bits<F: Real>(values: &[F]) -> Vec<u64> {
-    values.iter().map(|value| value.to_f64().to_bits()).collect()
 }
 
 #[test]
@@ -403,8 +355,8 @@ fn a_sequence_gets_the_same_bits_everywhere() {
                     "{isa:?}, {}, alone",
                     case.name
                 );
-                let mut states = Vec::new();
-                runner.run(&input, Some(initial), &mut states);
+                let (mut states, mut state) = (Vec::new(), initial.to_vec());
+                runner.run(&input, 0, &mut state, &mut states);
                 assert_eq!(bits(&states), bits(&together), "{isa:?}, {}, one sequence", case.name);
             }
         }
@@ -415,7 +367,7 @@ fn a_sequence_gets_the_same_bits_everywhere() {
 fn nan_in_the_input_is_never_hidden() {
     let mut case = cases::<f32>().swap_remove(0);
     case.numbers[6][0] = f32::NAN;
-    for activation in [Activation::Relu, Activation::Tanh, Activation::Sigmoid] {
+    for activation in ACTIVATIONS {
         case.activation = activation;
         for isa in Isa::available() {
             assert!(
@@ -434,5 +386,42 @@ fn one_sequence_is_a_whole_number_of_steps() {
         .find(|case| case.inputs > 1)
         .expect("a case of several inputs");
     let input = vec![0.0; case.inputs + 1];
-    SequenceRunner::new(Isa::best(), &case.cell()).run(&input, None, &mut Vec::new());
+    SequenceRunner::new(Isa::best(), &case.cell()).run(&input, 0, &mut vec![0.0; case.hidden], &mut Vec::new());
+}
+
+/// Two pieces with the state carried, and each piece's place in the sequence.
+#[test]
+fn pieces_give_the_bits_of_the_whole() {
+    for case in cases::<f32>() {
+        let isa = Isa::best();
+        let whole = case.run(isa);
+        let cut = case.steps() / 2;
+        let count = case.lengths.len();
+        let mut state = case.numbers[7].clone();
+        let mut found = Vec::new();
+        for (from, to) in [(0, cut), (cut, case.steps())] {
+            let lengths: Vec<usize> = case.lengths.iter().map(|&len| len.clamp(from, to) - from).collect();
+            let values = &case.numbers[6][from * count * case.inputs..to * count * case.inputs];
+            let input = Panels::from_time_major(isa, values, to - from, case.inputs, &lengths);
+            let cell = Leaky {
+                first_step: from,
+                ..case.cell()
+            };
+            let mut trace = Trace::default();
+            infer(&cell, &input, Some(&state), &mut trace);
+            found.push((from, lengths, trace.states().clone()));
+            state = trace.last_state();
+        }
+        assert_eq!(bits(&state), bits(&whole.last_state()), "{}", case.name);
+        let (mut piece_row, mut whole_row) = (vec![0.0; case.hidden], vec![0.0; case.hidden]);
+        for (from, lengths, states) in found {
+            for (sequence, &length) in lengths.iter().enumerate() {
+                for step in 0..length {
+                    states.read_step(sequence, step, &mut piece_row);
+                    whole.states().read_step(sequence, from + step, &mut whole_row);
+                    assert_eq!(bits(&piece_row), bits(&whole_row), "{}", case.name);
+                }
+            }
+        }
+    }
 }

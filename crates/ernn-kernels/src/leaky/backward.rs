@@ -12,9 +12,11 @@
 //! Time is cut into chunks: within one the vectors above are kept, at its end the weight gradients are formed from all of them
 //! at once ([`crate::outer`]).
 
-use super::forward::{ForwardPack, Iteration, Step, running, scale_panel, shortest};
+use super::forward::{self, Iteration, Step};
 use super::{Leaky, Recurrent};
+use crate::blocks::{BackwardBlock, BackwardRead, cut};
 use crate::compiled::Compiled;
+use crate::lanes::{add_last, add_loss, add_rows, scale_rows, shortest};
 use crate::outer::{Outer, Rows, sum_rows};
 use crate::pack::Packed;
 use crate::panels::slot_rows;
@@ -25,83 +27,49 @@ use crate::{Activation, Real};
 /// Panel rows (steps x iterations) in a chunk.
 const CHUNK_ROWS: usize = 16;
 
-/// Weights packed for the backward pass.
-#[derive(Clone, Debug, Default)]
-pub struct BackwardPack<F> {
-    /// `A^T` or `R^T`.
-    recurrent: Packed<F>,
-    /// `B^T`.
-    right: Packed<F>,
-    /// `W^T`.
-    input: Packed<F>,
-}
+/// Packs for the backward pass: `A^T` or `R^T`.
+const RECURRENT: usize = 0;
+/// `B^T`.
+const RIGHT: usize = 1;
+/// `W^T`.
+const INPUT: usize = 2;
 
-impl<F: Real> BackwardPack<F> {
-    /// Packs the transposed weights of a cell.
-    pub(crate) fn pack(&mut self, cell: &Leaky<F>) {
-        let (d, hidden, rank) = (cell.inputs, cell.hidden, cell.rank());
-        match cell.recurrent {
-            Recurrent::Dense(weight) => {
-                self.recurrent
-                    .pack(hidden, hidden, |row, column| weight[column * hidden + row]);
-            }
-            Recurrent::LowRank { left, right, .. } => {
-                self.recurrent
-                    .pack(rank, hidden, |row, column| left[column * rank + row]);
-                self.right
-                    .pack(hidden, rank, |row, column| right[column * hidden + row]);
-            }
+/// Packs the transposed weights of a cell.
+pub(super) fn pack<F: Real>(cell: &Leaky<F>, packs: &mut Vec<Packed<F>>) {
+    packs.resize_with(3, Packed::default);
+    let (d, hidden, rank) = (cell.inputs, cell.hidden, cell.rank());
+    match cell.recurrent {
+        Recurrent::Dense(weight) => {
+            packs[RECURRENT].pack(hidden, hidden, |row, column| weight[column * hidden + row]);
         }
-        self.input
-            .pack(d, hidden, |row, column| cell.input_weight[column * d + row]);
+        Recurrent::LowRank { left, right, .. } => {
+            packs[RECURRENT].pack(rank, hidden, |row, column| left[column * rank + row]);
+            packs[RIGHT].pack(hidden, rank, |row, column| right[column * hidden + row]);
+        }
     }
+    packs[INPUT].pack(d, hidden, |row, column| cell.input_weight[column * d + row]);
 }
 
 /// The gradients of one block, in one vector.
-pub struct BlockGradient<'a, F> {
-    pub(crate) input_weight: &'a mut [F],
-    pub(crate) bias: &'a mut [F],
+struct BlockGradient<'a, F> {
+    input_weight: &'a mut [F],
+    bias: &'a mut [F],
     /// `[D,D]` or `[D,r]`.
-    pub(crate) left: &'a mut [F],
+    left: &'a mut [F],
     /// Empty or `[r,D]`.
-    pub(crate) right: &'a mut [F],
-    pub(crate) decay: &'a mut [F],
-    pub(crate) gain: &'a mut [F],
+    right: &'a mut [F],
+    decay: &'a mut [F],
+    gain: &'a mut [F],
 }
 
-/// What one block reads.
-#[derive(Clone, Copy)]
-pub struct BackwardInput<'a, F> {
-    pub(crate) cell: &'a Leaky<'a, F>,
-    pub(crate) forward: &'a ForwardPack<F>,
-    pub(crate) pack: &'a BackwardPack<F>,
-    pub(crate) lengths: &'a [usize],
-    /// `[steps][d][lane]`.
-    pub(crate) input: &'a [F],
-    /// As the forward pass left them.
-    pub(crate) states: &'a [F],
-    pub(crate) saved: &'a [F],
-    pub(crate) codes: &'a [F],
-    /// Gradient at each sequence's last state, `[lanes in use, D]`; may be empty.
-    pub(crate) last: &'a [F],
-    /// Gradient at all states, `[steps][D][lane]`; may be empty.
-    pub(crate) all: &'a [F],
-}
-
-/// What one block needs: slices of its own, and what all blocks share.
+/// What one block needs.
 pub struct BackwardTask<'a, F> {
-    pub(crate) read: BackwardInput<'a, F>,
-    pub(crate) gradient: BlockGradient<'a, F>,
-    /// `[steps][d][lane]`; may be empty.
-    pub(crate) input_gradient: &'a mut [F],
-    /// `[D][lane]`: gradient at the initial state.
-    pub(crate) initial_gradient: &'a mut [F],
-    /// At least [`scratch_len`] numbers.
-    pub(crate) scratch: &'a mut [F],
+    pub(crate) cell: &'a Leaky<'a, F>,
+    pub(crate) block: BackwardBlock<'a, F>,
 }
 
 /// Numbers of scratch that the backward pass of a block needs.
-pub(crate) fn scratch_len(hidden: usize, rank: usize, iterations: usize, row: usize) -> usize {
+pub(super) fn scratch_len(hidden: usize, rank: usize, iterations: usize, row: usize) -> usize {
     let steps = chunk_steps(iterations);
     let rows = steps * iterations;
     let kept = if iterations == 1 {
@@ -170,14 +138,24 @@ impl<'a, F: Real> Chunk<'a, F> {
 /// Runs a block backwards over all its steps.
 #[inline(always)]
 pub(crate) fn backward_block<V: Compiled>(task: BackwardTask<V::Scalar>) {
-    let BackwardTask {
+    let BackwardTask { cell, block } = task;
+    let BackwardBlock {
         read,
-        gradient: mut sums,
+        sums,
         input_gradient,
         initial_gradient: gradient,
         scratch,
-    } = task;
-    let BackwardInput { cell, lengths, .. } = read;
+    } = block;
+    let [input_weight, bias, left, right, decay, gain] = cut(sums, cell.gradient_sizes());
+    let mut sums = BlockGradient {
+        input_weight,
+        bias,
+        left,
+        right,
+        decay,
+        gain,
+    };
+    let lengths = read.lengths;
     let (panel, input_len) = (cell.hidden * row::<V>(), cell.inputs * row::<V>());
     let mut chunk = Chunk::new(cell, row::<V>(), scratch);
     let input_slot = slot_rows(cell.inputs) * row::<V>();
@@ -188,14 +166,10 @@ pub(crate) fn backward_block<V: Compiled>(task: BackwardTask<V::Scalar>) {
     while end > 0 {
         let first = (end - 1) / span * span;
         for step in (first..end).rev() {
-            add_last::<V>(&read, step + 1, gradient);
-            if !read.all.is_empty() {
-                let mask = (step >= shortest).then(|| running::<V>(lengths, step));
-                add_all::<V>(&read.all[step * chunk.stride..][..panel], mask, gradient);
-            }
+            add_loss::<V>(&read, step, shortest, chunk.stride, gradient);
             let of = Iteration::<V> {
                 cell,
-                pack: read.forward,
+                packs: read.forward,
                 step,
                 input: &read.input[step * input_slot..][..input_len],
                 previous: &read.states[step * chunk.stride..][..panel],
@@ -205,7 +179,7 @@ pub(crate) fn backward_block<V: Compiled>(task: BackwardTask<V::Scalar>) {
                 single_step(&of, &read, step - first, gradient, &mut chunk, &mut sums);
             } else {
                 recompute(&of, &read, step - first, &mut chunk);
-                several_steps(&of, read.pack, step - first, gradient, &mut chunk, &mut sums);
+                several_steps(&of, read.packs, step - first, gradient, &mut chunk, &mut sums);
             }
             if !input_gradient.is_empty() {
                 let deltas = if cell.iterations == 1 {
@@ -215,50 +189,20 @@ pub(crate) fn backward_block<V: Compiled>(task: BackwardTask<V::Scalar>) {
                 };
                 let delta = &deltas[(step - first) * chunk.stride..][..panel];
                 let out = &mut input_gradient[step * input_slot..][..input_len];
-                V::product(Product::plain(&read.pack.input, delta), &mut Store::plain(out));
+                V::product(Product::plain(&read.packs[INPUT], delta), &mut Store::plain(out));
             }
         }
-        weight_gradients::<V>(&read, first, end, &chunk, &mut sums);
+        weight_gradients::<V>(cell, &read, first, end, &chunk, &mut sums);
         end = first;
     }
-    add_last::<V>(&read, 0, gradient);
-}
-
-/// Adds the gradient at the last states of the sequences that have just `length` steps.
-#[inline(always)]
-fn add_last<V: Compiled>(read: &BackwardInput<V::Scalar>, length: usize, gradient: &mut [V::Scalar]) {
-    if read.last.is_empty() {
-        return;
-    }
-    for (lane, _) in read.lengths.iter().enumerate().filter(|&(_, &steps)| steps == length) {
-        let values = &read.last[lane * read.cell.hidden..][..read.cell.hidden];
-        for (value, out) in values.iter().zip(gradient.chunks_exact_mut(row::<V>())) {
-            out[lane] += *value;
-        }
-    }
-}
-
-/// Adds the gradient at the states of one step, where the sequences still run.
-#[inline(always)]
-fn add_all<V: Compiled>(values: &[V::Scalar], mask: Option<[V::Mask; 2]>, gradient: &mut [V::Scalar]) {
-    for (from, to) in values
-        .chunks_exact(row::<V>())
-        .zip(gradient.chunks_exact_mut(row::<V>()))
-    {
-        let mut add = load_row::<V>(from);
-        if let Some(mask) = mask {
-            add = [add[0].or_zero(mask[0]), add[1].or_zero(mask[1])];
-        }
-        let old = load_row::<V>(to);
-        store_row([old[0].add(add[0]), old[1].add(add[1])], to);
-    }
+    add_last::<V>(lengths, read.last, 0, gradient);
 }
 
 /// One step back for `K = 1`; `gradient` goes from `h_t` to `h_{t-1}`.
 #[inline(always)]
 fn single_step<V: Compiled>(
     of: &Iteration<V>,
-    read: &BackwardInput<V::Scalar>,
+    read: &BackwardRead<V::Scalar>,
     local: usize,
     gradient: &mut [V::Scalar],
     chunk: &mut Chunk<V::Scalar>,
@@ -287,14 +231,14 @@ fn single_step<V: Compiled>(
         scale: V::splat(c0),
         ahead,
     };
-    recurrent_back(read.pack, codes_gradient, &mut back);
+    recurrent_back(read.packs, codes_gradient, &mut back);
 }
 
 /// One step back for `K > 1`.
 #[inline(always)]
 fn several_steps<V: Compiled>(
     of: &Iteration<V>,
-    pack: &BackwardPack<V::Scalar>,
+    packs: &[Packed<V::Scalar>],
     local: usize,
     gradient: &mut [V::Scalar],
     chunk: &mut Chunk<V::Scalar>,
@@ -318,7 +262,7 @@ fn several_steps<V: Compiled>(
             delta,
             sums,
         );
-        add_all::<V>(delta, None, delta_sum);
+        add_rows::<V>(delta, None, delta_sum);
         let mut back = Back {
             gradient: chunk.inner,
             delta,
@@ -328,7 +272,7 @@ fn several_steps<V: Compiled>(
             ahead: [&[], &[]],
         };
         recurrent_back(
-            pack,
+            packs,
             &mut chunk.codes_gradient[at * chunk.code_stride..][..code],
             &mut back,
         );
@@ -392,16 +336,16 @@ fn delta_row<V: Vector>(activation: Activation, y: [V; 2], g: [V; 2], gain: V) -
 
 /// `back <- R^T delta`, through `A^T delta` where `R` has low rank.
 #[inline(always)]
-fn recurrent_back<V: Compiled>(pack: &BackwardPack<V::Scalar>, codes_gradient: &mut [V::Scalar], back: &mut Back<V>) {
+fn recurrent_back<V: Compiled>(packs: &[Packed<V::Scalar>], codes_gradient: &mut [V::Scalar], back: &mut Back<V>) {
     if codes_gradient.is_empty() {
         let delta = back.delta;
-        V::product(Product::plain(&pack.recurrent, delta), back);
+        V::product(Product::plain(&packs[RECURRENT], delta), back);
     } else {
         V::product(
-            Product::plain(&pack.recurrent, back.delta),
+            Product::plain(&packs[RECURRENT], back.delta),
             &mut Store::plain(codes_gradient),
         );
-        V::product(Product::plain(&pack.right, codes_gradient), back);
+        V::product(Product::plain(&packs[RIGHT], codes_gradient), back);
     }
 }
 
@@ -441,7 +385,7 @@ impl<V: Compiled> Epilogue<V> for Back<'_, V> {
 #[inline(always)]
 fn recompute<V: Compiled>(
     of: &Iteration<V>,
-    read: &BackwardInput<V::Scalar>,
+    read: &BackwardRead<V::Scalar>,
     local: usize,
     chunk: &mut Chunk<V::Scalar>,
 ) {
@@ -449,7 +393,7 @@ fn recompute<V: Compiled>(
     let (panel, code, k) = (cell.hidden * row::<V>(), cell.rank() * row::<V>(), cell.iterations);
     let drive = &read.saved[of.step * chunk.stride..][..panel];
     let first = local * k;
-    scale_panel::<V>(
+    scale_rows::<V>(
         of.previous,
         cell.start_scale,
         &mut chunk.z[first * chunk.stride..][..panel],
@@ -464,7 +408,7 @@ fn recompute<V: Compiled>(
         let z = &z[at * chunk.stride..][..panel];
         if code > 0 && index > 0 {
             let mut store = Store::plain(&mut chunk.codes[at * chunk.code_stride..][..code]);
-            V::product(Product::plain(&of.pack.right, z), &mut store);
+            V::product(Product::plain(&of.packs[forward::RIGHT], z), &mut store);
         }
         let source = if code > 0 {
             &chunk.codes[at * chunk.code_stride..][..code]
@@ -482,7 +426,7 @@ fn recompute<V: Compiled>(
         V::product(
             Product {
                 init: Init::Panel(drive),
-                ..Product::plain(&of.pack.recurrent, source)
+                ..Product::plain(&of.packs[forward::RECURRENT], source)
             },
             &mut step,
         );
@@ -492,13 +436,13 @@ fn recompute<V: Compiled>(
 /// The weight gradients of the steps `first..end`.
 #[inline(always)]
 fn weight_gradients<V: Compiled>(
-    read: &BackwardInput<V::Scalar>,
+    cell: &Leaky<V::Scalar>,
+    read: &BackwardRead<V::Scalar>,
     first: usize,
     end: usize,
     chunk: &Chunk<V::Scalar>,
     sums: &mut BlockGradient<V::Scalar>,
 ) {
-    let cell = read.cell;
     let (d, hidden, rank, k) = (cell.inputs, cell.hidden, cell.rank(), cell.iterations);
     let wide = |values, features| Rows {
         values,

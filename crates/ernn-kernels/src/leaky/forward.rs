@@ -1,91 +1,79 @@
 //! Forward pass of one block of sequences.
 
-use super::Leaky;
+use super::{Leaky, Recurrent};
+use crate::blocks::ForwardBlock;
 use crate::compiled::Compiled;
+use crate::lanes::{running, scale_rows, shortest};
 use crate::pack::Packed;
 use crate::panels::slot_rows;
 use crate::product::{Epilogue, Init, Product, Store};
-use crate::simd::{Vector, load_row, row, store_row};
+use crate::simd::{load_row, row, store_row};
 use crate::{Activation, Real};
 
-/// Weights packed for the forward pass (and for the recomputation inside the backward pass).
-#[derive(Clone, Debug, Default)]
-pub struct ForwardPack<F> {
-    /// `[W | A]` or `[W | R]` for `K = 1`; `W` for `K > 1`.
-    pub(crate) input: Packed<F>,
-    /// `A` or `R`, for `K > 1`.
-    pub(crate) recurrent: Packed<F>,
-    /// `B`.
-    pub(crate) right: Packed<F>,
-}
+/// Packs for the forward pass (and for the recomputation inside the backward pass): `[W | A]` or `[W | R]` for `K = 1`, `W` for
+/// `K > 1`.
+pub(super) const INPUT: usize = 0;
+/// `A` or `R`, for `K > 1`.
+pub(super) const RECURRENT: usize = 1;
+/// `B`.
+pub(super) const RIGHT: usize = 2;
 
-impl<F: Real> ForwardPack<F> {
-    /// Packs the weights of a cell.
-    pub(crate) fn pack(&mut self, cell: &Leaky<F>) {
-        let (d, hidden, rank) = (cell.inputs, cell.hidden, cell.rank());
-        let (columns, weight, right) = match cell.recurrent {
-            super::Recurrent::Dense(weight) => (hidden, weight, &[][..]),
-            super::Recurrent::LowRank { left, right, .. } => (rank, left, right),
-        };
-        let w = cell.input_weight;
-        if cell.iterations == 1 {
-            self.input.pack(hidden, d + columns, |row, column| {
-                if column < d {
-                    w[row * d + column]
-                } else {
-                    weight[row * columns + column - d]
-                }
-            });
-        } else {
-            self.input.pack(hidden, d, |row, column| w[row * d + column]);
-            self.recurrent
-                .pack(hidden, columns, |row, column| weight[row * columns + column]);
-        }
-        self.right
-            .pack(rank, hidden, |row, column| right[row * hidden + column]);
+/// Packs the weights of a cell.
+pub(super) fn pack<F: Real>(cell: &Leaky<F>, packs: &mut Vec<Packed<F>>) {
+    packs.resize_with(3, Packed::default);
+    let (d, hidden, rank) = (cell.inputs, cell.hidden, cell.rank());
+    let (columns, weight, right) = match cell.recurrent {
+        Recurrent::Dense(weight) => (hidden, weight, &[][..]),
+        Recurrent::LowRank { left, right, .. } => (rank, left, right),
+    };
+    let w = cell.input_weight;
+    if cell.iterations == 1 {
+        packs[INPUT].pack(hidden, d + columns, |row, column| {
+            if column < d {
+                w[row * d + column]
+            } else {
+                weight[row * columns + column - d]
+            }
+        });
+    } else {
+        packs[INPUT].pack(hidden, d, |row, column| w[row * d + column]);
+        packs[RECURRENT].pack(hidden, columns, |row, column| weight[row * columns + column]);
     }
+    packs[RIGHT].pack(rank, hidden, |row, column| right[row * hidden + column]);
 }
 
-/// What one block needs: slices of its own, and what all blocks share.
+/// What one block needs.
 pub struct ForwardTask<'a, F> {
     pub(crate) cell: &'a Leaky<'a, F>,
-    pub(crate) pack: &'a ForwardPack<F>,
-    /// Steps of each lane's sequence.
-    pub(crate) lengths: &'a [usize],
-    /// `[steps][d][lane]`.
-    pub(crate) input: &'a [F],
-    /// `[1 + steps][D][lane]`; slot 0 holds the initial state.
-    pub(crate) states: &'a mut [F],
-    /// `[steps][D][lane]`: `phi(..)` (`K = 1`) or `u_t` (`K > 1`); empty: not kept.
-    pub(crate) saved: &'a mut [F],
-    /// `[steps][r][lane]`: `B z^0`; empty: not kept.
-    pub(crate) codes: &'a mut [F],
-    /// At least [`scratch_len`] numbers.
-    pub(crate) scratch: &'a mut [F],
+    pub(crate) block: ForwardBlock<'a, F>,
 }
 
 /// Numbers of scratch that the forward pass of a block needs.
-pub(crate) fn scratch_len(hidden: usize, rank: usize, row: usize) -> usize {
+pub(super) fn scratch_len(hidden: usize, rank: usize, row: usize) -> usize {
     (3 * hidden + 2 * rank) * row
 }
 
 /// Runs a block over all its steps.
 #[inline(always)]
 pub(crate) fn forward_block<V: Compiled>(task: ForwardTask<V::Scalar>) {
-    let ForwardTask {
-        cell,
-        pack,
+    let ForwardTask { cell, block } = task;
+    let ForwardBlock {
+        packs,
         lengths,
         input,
         states,
         saved,
         codes,
         scratch,
-    } = task;
+        ..
+    } = block;
     let (panel, codes_len) = (cell.hidden * row::<V>(), cell.rank() * row::<V>());
     let input_len = cell.inputs * row::<V>();
-    let slot = |features| slot_rows(features) * row::<V>();
-    let (state_slot, code_slot, input_slot) = (slot(cell.hidden), slot(cell.rank()), slot(cell.inputs));
+    let (state_slot, code_slot, input_slot) = (
+        slot_rows(cell.hidden) * row::<V>(),
+        slot_rows(cell.rank()) * row::<V>(),
+        slot_rows(cell.inputs) * row::<V>(),
+    );
     let shortest = shortest::<V>(lengths);
     let steps = states.len() / state_slot - 1;
     let (spare_saved, scratch) = scratch.split_at_mut(panel);
@@ -97,11 +85,15 @@ pub(crate) fn forward_block<V: Compiled>(task: ForwardTask<V::Scalar>) {
         let previous = &previous[step * state_slot..][..panel];
         let mut iteration = Iteration::<V> {
             cell,
-            pack,
+            packs,
             step,
             input: &input[step * input_slot..][..input_len],
             previous,
-            mask: (step >= shortest).then(|| running::<V>(lengths, step)),
+            mask: if step >= shortest {
+                Some(running::<V>(lengths, step))
+            } else {
+                None
+            },
         };
         let saved = if saved.is_empty() {
             &mut *spare_saved
@@ -126,32 +118,10 @@ pub(crate) fn forward_block<V: Compiled>(task: ForwardTask<V::Scalar>) {
     }
 }
 
-/// Steps during which all lanes' sequences run; none if some lanes are empty.
-#[inline(always)]
-pub(crate) fn shortest<V: Vector>(lengths: &[usize]) -> usize {
-    if lengths.len() < row::<V>() {
-        return 0;
-    }
-    lengths.iter().copied().min().unwrap_or(0)
-}
-
-/// Which lanes' sequences still run at this step.
-#[inline(always)]
-pub(crate) fn running<V: Compiled>(lengths: &[usize], step: usize) -> [V::Mask; 2] {
-    let mut remaining = [V::Scalar::ZERO; 64];
-    for (lane, &length) in remaining.iter_mut().zip(lengths) {
-        if length > step {
-            *lane = V::Scalar::ONE;
-        }
-    }
-    let [low, high] = load_row::<V>(&remaining);
-    [low.greater(V::zero()), high.greater(V::zero())]
-}
-
 /// One time step of a block.
 pub(crate) struct Iteration<'a, V: Compiled> {
     pub(crate) cell: &'a Leaky<'a, V::Scalar>,
-    pub(crate) pack: &'a ForwardPack<V::Scalar>,
+    pub(crate) packs: &'a [Packed<V::Scalar>],
     pub(crate) step: usize,
     pub(crate) input: &'a [V::Scalar],
     /// `h_{t-1}`.
@@ -172,7 +142,7 @@ impl<V: Compiled> Iteration<'_, V> {
         let source = self.start(scaled, codes);
         let mut step = Step::new(self, 0, self.cell.start_scale, self.previous, next);
         step.saved = Some(saved);
-        let weights = &self.pack.input;
+        let weights = &self.packs[INPUT];
         V::product(
             Product {
                 weights,
@@ -195,7 +165,7 @@ impl<V: Compiled> Iteration<'_, V> {
     ) {
         let input = Product {
             init: Init::Bias(self.cell.bias),
-            ..Product::plain(&self.pack.input, self.input)
+            ..Product::plain(&self.packs[INPUT], self.input)
         };
         V::product(input, &mut Store::plain(drive));
         let last = self.cell.iterations - 1;
@@ -207,7 +177,7 @@ impl<V: Compiled> Iteration<'_, V> {
                 (source, self.cell.start_scale, self.previous)
             } else {
                 let source = if self.cell.rank() > 0 {
-                    V::product(Product::plain(&self.pack.right, current), &mut Store::plain(codes));
+                    V::product(Product::plain(&self.packs[RIGHT], current), &mut Store::plain(codes));
                     &*codes
                 } else {
                     &*current
@@ -219,7 +189,7 @@ impl<V: Compiled> Iteration<'_, V> {
             V::product(
                 Product {
                     init: Init::Panel(drive),
-                    ..Product::plain(&self.pack.recurrent, source)
+                    ..Product::plain(&self.packs[RECURRENT], source)
                 },
                 &mut step,
             );
@@ -236,24 +206,14 @@ impl<V: Compiled> Iteration<'_, V> {
                 out: codes,
                 scale: V::splat(factor),
             };
-            V::product(Product::plain(&self.pack.right, self.previous), &mut store);
+            V::product(Product::plain(&self.packs[RIGHT], self.previous), &mut store);
             codes
         } else if factor == V::Scalar::ONE {
             self.previous
         } else {
-            scale_panel::<V>(self.previous, factor, scaled);
+            scale_rows::<V>(self.previous, factor, scaled);
             scaled
         }
-    }
-}
-
-/// `out = factor * values`.
-#[inline(always)]
-pub(crate) fn scale_panel<V: Compiled>(values: &[V::Scalar], factor: V::Scalar, out: &mut [V::Scalar]) {
-    let factor = V::splat(factor);
-    for (from, to) in values.chunks_exact(row::<V>()).zip(out.chunks_exact_mut(row::<V>())) {
-        let [low, high] = load_row::<V>(from);
-        store_row([low.mul(factor), high.mul(factor)], to);
     }
 }
 

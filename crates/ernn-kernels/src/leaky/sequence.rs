@@ -3,11 +3,10 @@
 //! Every sum runs in the order of the block kernel, so the bits are the same as in a batch.
 
 use super::{Leaky, Recurrent};
+use crate::columns::{padded, transpose};
+use crate::compiled::Compiled;
 use crate::simd::Vector;
 use crate::{Activation, Isa, Real};
-
-/// Registers of sums that are kept at once.
-const GROUP: usize = 8;
 
 /// A folded cell with its weights packed for one sequence at a time; reusable.
 #[derive(Clone, Debug)]
@@ -39,13 +38,11 @@ pub struct SequenceTask<'a, F> {
     scratch: &'a mut [F],
     /// `[T, d]`.
     input: &'a [F],
-    initial: Option<&'a [F]>,
+    first_step: usize,
+    /// `[D]`: the initial state, then the last one.
+    state: &'a mut [F],
     /// `[T, D]`.
     states: &'a mut [F],
-}
-
-fn padded(count: usize, lanes: usize) -> usize {
-    count.next_multiple_of(lanes)
 }
 
 impl<F: Real> SequenceRunner<F> {
@@ -53,16 +50,7 @@ impl<F: Real> SequenceRunner<F> {
     pub fn new(isa: Isa, cell: &Leaky<F>) -> Self {
         cell.check();
         let lanes = isa.lanes::<F>() / 2;
-        let transpose = |matrix: &[F], rows: usize, columns: usize| {
-            let width = padded(rows, lanes);
-            let mut out = vec![F::ZERO; columns * width];
-            for row in 0..rows {
-                for column in 0..columns {
-                    out[column * width + row] = matrix[row * columns + column];
-                }
-            }
-            out
-        };
+        let transpose = |matrix: &[F], rows: usize, columns: usize| transpose(matrix, [1, rows, columns], lanes);
         let (hidden, rank) = (cell.hidden, cell.rank());
         let (left, right) = match cell.recurrent {
             Recurrent::Dense(weight) => (transpose(weight, hidden, hidden), Vec::new()),
@@ -90,26 +78,25 @@ impl<F: Real> SequenceRunner<F> {
         }
     }
 
-    /// Runs over `input` `[T, d]` from `initial` `[D]` (default: zeros) and writes all states `[T, D]`.
+    /// Runs over `input` `[T, d]` from `state` `[D]`, which becomes the state after the last step, and writes all states
+    /// `[T, D]`. `first_step` steps of the sequence were run before.
     ///
     /// # Panics
-    /// If `input` is not a whole number of steps, or `initial` has another size.
-    pub fn run(&mut self, input: &[F], initial: Option<&[F]>, states: &mut Vec<F>) {
+    /// If `input` is not a whole number of steps, or `state` has another size.
+    pub fn run(&mut self, input: &[F], first_step: usize, state: &mut [F], states: &mut Vec<F>) {
         assert!(input.len().is_multiple_of(self.inputs), "the input is [T,d]");
-        assert!(
-            initial.is_none_or(|initial| initial.len() == self.hidden),
-            "the initial state is [D]"
-        );
+        assert_eq!(state.len(), self.hidden, "the state is [D]");
         let steps = input.len() / self.inputs;
         states.resize(steps * self.hidden, F::ZERO);
         let mut scratch = std::mem::take(&mut self.scratch);
-        F::run_sequence(
+        F::leaky_sequence(
             self.isa,
             SequenceTask {
                 runner: self,
                 scratch: &mut scratch,
                 input,
-                initial,
+                first_step,
+                state,
                 states: &mut states[..],
             },
         );
@@ -119,12 +106,13 @@ impl<F: Real> SequenceRunner<F> {
 
 /// The kernel.
 #[inline(always)]
-pub(crate) fn run_sequence<V: Vector>(task: SequenceTask<V::Scalar>) {
+pub(crate) fn run_sequence<V: Compiled>(task: SequenceTask<V::Scalar>) {
     let SequenceTask {
         runner,
         scratch,
         input,
-        initial,
+        first_step,
+        state,
         states,
     } = task;
     let (hidden, k) = (runner.hidden, runner.iterations);
@@ -134,9 +122,7 @@ pub(crate) fn run_sequence<V: Vector>(task: SequenceTask<V::Scalar>) {
     let (drive, rest) = rest.split_at_mut(width);
     let (sums, codes) = rest.split_at_mut(width);
     h.fill(V::Scalar::ZERO);
-    if let Some(initial) = initial {
-        h[..hidden].copy_from_slice(&initial[..hidden]);
-    }
+    h[..hidden].copy_from_slice(&state[..hidden]);
     let rows = runner.decay.len() / k;
     for (step, (x, out)) in input
         .chunks_exact(runner.inputs)
@@ -144,7 +130,7 @@ pub(crate) fn run_sequence<V: Vector>(task: SequenceTask<V::Scalar>) {
         .enumerate()
     {
         drive.copy_from_slice(&runner.bias);
-        columns::<V>(&runner.input_weight, x, drive);
+        V::columns(&runner.input_weight, x, drive);
         let start = V::splat(runner.start_scale);
         for (from, to) in h.chunks_exact(V::LANES).zip(z.chunks_exact_mut(V::LANES)) {
             V::load(from).mul(start).store(to);
@@ -155,67 +141,23 @@ pub(crate) fn run_sequence<V: Vector>(task: SequenceTask<V::Scalar>) {
                 codes.fill(V::Scalar::ZERO);
                 if index == 0 {
                     // As the block kernel: the product with h, then the factor.
-                    columns::<V>(&runner.right, &h[..hidden], codes);
+                    V::columns(&runner.right, &h[..hidden], codes);
                     for value in codes.chunks_exact_mut(V::LANES) {
                         V::load(value).mul(start).store(value);
                     }
                 } else {
-                    columns::<V>(&runner.right, &z[..hidden], codes);
+                    V::columns(&runner.right, &z[..hidden], codes);
                 }
-                columns::<V>(&runner.left, &codes[..runner.rank], sums);
+                V::columns(&runner.left, &codes[..runner.rank], sums);
             } else {
-                columns::<V>(&runner.left, &z[..hidden], sums);
+                V::columns(&runner.left, &z[..hidden], sums);
             }
-            let at = step.min(rows - 1) * k + index;
+            let at = step.saturating_add(first_step).min(rows - 1) * k + index;
             advance::<V>(runner, (runner.decay[at], runner.gain[at]), index + 1 == k, sums, z, h);
         }
         out.copy_from_slice(&h[..hidden]);
     }
-}
-
-/// `sums += sum_c column[c] * source[c]`, the sum of a unit in the order of the columns.
-#[inline(always)]
-fn columns<V: Vector>(weights: &[V::Scalar], source: &[V::Scalar], sums: &mut [V::Scalar]) {
-    let width = sums.len();
-    let mut start = 0;
-    while start < width {
-        match (width - start) / V::LANES {
-            1 => group::<V, 1>(weights, source, sums, &mut start),
-            2 => group::<V, 2>(weights, source, sums, &mut start),
-            3 => group::<V, 3>(weights, source, sums, &mut start),
-            4 | 9 => group::<V, 4>(weights, source, sums, &mut start),
-            5 | 10 => group::<V, 5>(weights, source, sums, &mut start),
-            6 | 11 => group::<V, 6>(weights, source, sums, &mut start),
-            7 => group::<V, 7>(weights, source, sums, &mut start),
-            _ => group::<V, GROUP>(weights, source, sums, &mut start),
-        }
-    }
-}
-
-#[inline(always)]
-fn group<V: Vector, const G: usize>(
-    weights: &[V::Scalar],
-    source: &[V::Scalar],
-    sums: &mut [V::Scalar],
-    start: &mut usize,
-) {
-    let width = sums.len();
-    let target = &mut sums[*start..*start + G * V::LANES];
-    let mut registers = [V::zero(); G];
-    for (register, values) in registers.iter_mut().zip(target.chunks_exact(V::LANES)) {
-        *register = V::load(values);
-    }
-    for (column, &value) in weights.chunks_exact(width).zip(source) {
-        let column = &column[*start..*start + G * V::LANES];
-        let value = V::splat(value);
-        for (g, register) in registers.iter_mut().enumerate() {
-            *register = V::load(&column[g * V::LANES..]).mul_add(value, *register);
-        }
-    }
-    for (register, values) in registers.iter().zip(target.chunks_exact_mut(V::LANES)) {
-        register.store(values);
-    }
-    *start += G * V::LANES;
+    state.copy_from_slice(&h[..hidden]);
 }
 
 /// `z <- a z + e phi(sums + c z)`; in the last iteration `h <- z - s h`.
