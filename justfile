@@ -50,6 +50,8 @@ golden:
     .venv/bin/python -m pip install --quiet --requirement reference/requirements.txt
     .venv/bin/python reference/head_and_optimizers.py
     .venv/bin/python reference/leaky_cells.py
+    .venv/bin/python reference/gated_cells.py
+    .venv/bin/python reference/torch_layers.py
     git diff --stat -- crates/ernn/tests/golden
 
 # Timings beside torch and JAX in one interleaved run; 5 GB of wheels the first time

@@ -52,10 +52,11 @@ def shape_section(name, result):
 def ratio_table(name, times):
     """The promised ratios, where both contestants ran."""
     rows = []
-    for slower, faster, asked in field.RATIOS:
+    for promised in field.RATIOS:
+        slower, faster = promised.slower, promised.faster
         if slower in times and faster in times:
             low, middle, high = ratio(times[slower], times[faster])
-            target = f"{asked:g}" if asked and name == "har-2" else ""
+            target = promised.asked() if name == "har-2" else ""
             rows.append(f"| {slower.name()} | {faster.name()} | {middle:.2f} | {low:.2f}-{high:.2f} | {target} |")
     return ["", "| slower | faster | ratio | quartiles | asked |", "|---|---|---:|---:|---:|", *rows] if rows else []
 
@@ -68,7 +69,7 @@ def time_row(contestant, values, shape):
 
 
 def product_lines(times, shape):
-    """The dense kernel's speed as a part of the large product's on as many threads."""
+    """The dense kernels' speed as a part of the large product's on as many threads."""
     lines = []
     for contestant, values in times.items():
         product = field.Contestant("torch", contestant.threads, "product", "matrix")

@@ -1,6 +1,7 @@
 """Side-by-side timings: every contestant in its own process, all of them in turn, round after round.
 
-    bench/.venv/bin/python bench/side_by_side.py [--shapes har-2 google-12] [--rounds 15] [--out bench/runs/NAME]
+    bench/.venv/bin/python bench/side_by_side.py [--shapes har-2 google-12] [--group gated] [--only WORD ...] [--rounds 15]
+                                              [--out bench/runs/NAME]
 
 Writes NAME.json (every single measurement) and NAME.md (tables). What is measured and how: README.md.
 """
@@ -118,9 +119,11 @@ def ask(team, contestant, shape, iterations):
 
 
 def chosen(arguments):
-    everyone = field.CONTESTANTS + (field.FOLDED if arguments.folded else [])
+    everyone = field.GROUPS[arguments.group] + (field.FOLDED if arguments.folded else [])
+    named = lambda contestant: any(word.lower() in contestant.name().lower() for word in arguments.only)
     return [contestant for contestant in everyone
-            if contestant.worker in arguments.workers and contestant.threads <= len(arguments.cores)]
+            if contestant.worker in arguments.workers and contestant.threads <= len(arguments.cores)
+            and (not arguments.only or named(contestant))]
 
 
 def machine():
@@ -140,6 +143,8 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--shapes", nargs="+", choices=field.SHAPES, default=list(field.SHAPES))
     parser.add_argument("--workers", nargs="+", choices=["torch", "jax", "rust"], default=["torch", "jax", "rust"])
+    parser.add_argument("--group", choices=field.GROUPS, default="all", help="whom to measure")
+    parser.add_argument("--only", nargs="+", default=[], metavar="WORD", help="only contestants whose name contains a word")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--folded", action="store_true", help="also torch and JAX with P U folded")
     parser.add_argument("--cores", type=int, nargs="+", help="cores to pin to; default: all that this process may use")

@@ -1,18 +1,24 @@
-"""Contestants in torch: nn.RNN (relu), nn.LSTM, nn.GRU; ERNN as a loop over time; a large matrix product.
+"""Contestants in torch: nn.RNN (relu), nn.LSTM, nn.GRU; layers of torchrecurrent; ERNN as a loop over time; a large matrix
+product.
 
     train:   forward, cross-entropy of a linear readout of the last state, backward, Adam
     forward: the same forward without gradients
 """
 
+import importlib.metadata
 import sys
 
 import torch
+import torchrecurrent
 
 from worker import CLASSES, LEARNING_RATE, serve
 
+# As ernn's default; theirs, 1 and 0, lets the states of a long sequence grow.
+STABLE = {"epsilon": 0.1, "gamma": 0.01}
+
 
 class TorchLayer(torch.nn.Module):
-    """One of torch's own recurrent layers."""
+    """One of torch's own recurrent layers, or of torchrecurrent's, which loop over time in Python."""
 
     def __init__(self, request):
         super().__init__()
@@ -20,6 +26,13 @@ class TorchLayer(torch.nn.Module):
             "nn.RNN": lambda: torch.nn.RNN(request.d, request.D, nonlinearity="relu"),
             "nn.LSTM": lambda: torch.nn.LSTM(request.d, request.D),
             "nn.GRU": lambda: torch.nn.GRU(request.d, request.D),
+            "torchrecurrent.FastRNN": lambda: torchrecurrent.FastRNN(request.d, request.D),
+            # Its `nonlinearity` is the gate's, and tanh unless told otherwise.
+            "torchrecurrent.FastGRNN": lambda: torchrecurrent.FastGRNN(request.d, request.D, nonlinearity="sigmoid"),
+            "torchrecurrent.UGRNN": lambda: torchrecurrent.UGRNN(request.d, request.D),
+            "torchrecurrent.AntisymmetricRNN": lambda: torchrecurrent.AntisymmetricRNN(request.d, request.D, **STABLE),
+            "torchrecurrent.GatedAntisymmetricRNN": lambda: torchrecurrent.GatedAntisymmetricRNN(
+                request.d, request.D, **STABLE),
         }
         self.layer = layers[request.cell]()
 
@@ -101,4 +114,5 @@ if __name__ == "__main__":
     torch.set_num_threads(int(sys.argv[1]))
     torch.manual_seed(0)
     serve(lambda request: {"train": train, "forward": forward, "product": product}[request.task](request),
-          {"name": "torch", "version": torch.__version__, "simd": torch.backends.cpu.get_cpu_capability()})
+          {"name": "torch", "version": torch.__version__, "simd": torch.backends.cpu.get_cpu_capability(),
+           "layers": f"torchrecurrent {importlib.metadata.version('torchrecurrent')}"})

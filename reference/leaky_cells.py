@@ -3,8 +3,8 @@
     python reference/leaky_cells.py
 
 writes crates/ernn/tests/golden/leaky_cells.safetensors; its layout: reference/README.md. States come from a plain loop over
-time, one sequence at a time, written from the formulas; gradients from torch's autograd. Before anything is written, RNN is
-held against torch.nn.RNNCell, and FastRNN and AntisymmetricRNN against torchrecurrent, states and gradients.
+time, one sequence at a time, written from the formulas; gradients from torch's autograd (recurrent.py). Before anything is
+written, RNN is held against torch.nn.RNNCell, and FastRNN and AntisymmetricRNN against torchrecurrent, states and gradients.
 
     RNN              h_k = phi(W x_k + U h_{k-1} + b)                       U [D,D] or U1 [D,r] U2 [r,D]
     FastRNN          h_k = sigmoid(beta) h_{k-1} + sigmoid(alpha) phi(W x_k + U h_{k-1} + b)
@@ -23,22 +23,19 @@ import torch
 import torchrecurrent
 
 import golden
+import recurrent
+from recurrent import DTYPE, PHI, Data, drawer, input_matrix, recurrent_matrix
 
-DTYPE = torch.float64
 RAGGED = [7, 1, 12, 5]
 EQUAL = [12, 12, 12, 12]
-PHI = {"relu": torch.relu, "tanh": torch.tanh, "sigmoid": torch.sigmoid}
+ACTIVATIONS = ["relu", "tanh", "sigmoid"]
 
 
 # ---- One step of each cell: (parameters, settings, x_k, h_{k-1}, k) -> h_k -------------------------------------------------
 
 
-def recurrent_matrix(p):
-    return p["U"] if "U" in p else p["U1"] @ p["U2"]
-
-
 def rnn_step(p, s, x, h, k):
-    return PHI[s["activation"]](p["W"] @ x + recurrent_matrix(p) @ h + p["b"])
+    return PHI[s["activation"]](input_matrix(p) @ x + recurrent_matrix(p) @ h + p["b"])
 
 
 def fastrnn_step(p, s, x, h, k):
@@ -47,12 +44,12 @@ def fastrnn_step(p, s, x, h, k):
 
 def antisymmetric_step(p, s, x, h, k):
     wh = p["Wh"] if "Wh" in p else p["A"] @ p["B"]
-    matrix = wh - wh.T - s["gamma"] * torch.eye(s["D"], dtype=DTYPE)
+    matrix = wh - wh.T - s["gamma"] * torch.eye(s["D"], dtype=h.dtype)
     return h + s["epsilon"] * PHI[s["activation"]](matrix @ h + p["W"] @ x + p["b"])
 
 
 def ernn_step(p, s, x, previous, k):
-    identity = torch.eye(s["D"], dtype=DTYPE)
+    identity = torch.eye(s["D"], dtype=previous.dtype)
     u = p["U"] if "U" in p else identity + p["V"] @ p["H"]
     outer = {"U": u, "I": identity}[s["P"]]
     direction = {"plus": 1.0, "minus": -1.0}[s["sign"]]
@@ -67,67 +64,7 @@ def ernn_step(p, s, x, previous, k):
 STEP = {"rnn": rnn_step, "fastrnn": fastrnn_step, "antisymmetric": antisymmetric_step, "ernn": ernn_step}
 
 
-# ---- Running a case --------------------------------------------------------------------------------------------------------
-
-
-def run(step, lengths, x, h0):
-    """States [T, N, D], zero behind the end of a sequence, and last states [N, D]."""
-    columns, last = [], []
-    for n, length in enumerate(lengths):
-        h, states = h0[n], []
-        for k in range(length):
-            h = step(x[k, n], h, k)
-            states.append(h)
-        last.append(h)
-        states += [torch.zeros_like(h)] * (x.shape[0] - length)
-        columns.append(torch.stack(states))
-    return torch.stack(columns, dim=1), torch.stack(last)
-
-
-def weighted_loss(states, last, weights):
-    """What is behind the end of a sequence is 0 in `states`, so it counts nothing."""
-    return (weights["states"] * states).sum() + (weights["last"] * last).sum()
-
-
-def gradients(step, parameters, lengths, data):
-    """States and the gradient of the loss for every parameter, x and h0."""
-    leaves = {name: value.clone().requires_grad_() for name, value in {**parameters, **data.inputs}.items()}
-    states, last = run(lambda x, h, k: step(leaves, x, h, k), lengths, leaves["x"], leaves["h0"])
-    loss = weighted_loss(states, last, data.weights)
-    found = torch.autograd.grad(loss, list(leaves.values()))
-    return states, loss, dict(zip(leaves, found))
-
-
-class Data:
-    """Inputs and loss weights of one size, shared by all cases of that size."""
-
-    def __init__(self, name, d, D, T, N, seed):
-        self.name, self.d, self.D, self.T, self.N = name, d, D, T, N
-        draw = drawer(seed)
-        self.inputs = {"x": draw(T, N, d), "h0": 0.7 * draw(N, D)}
-        self.zero_start = torch.zeros(N, D, dtype=DTYPE)
-        self.weights = {"states": draw(T, N, D), "last": 2.0 * draw(N, D)}
-
-    def with_start(self, given):
-        """The same data, starting at 0 unless the initial state is given."""
-        other = Data.__new__(Data)
-        other.__dict__.update(self.__dict__)
-        other.inputs = {"x": self.inputs["x"], "h0": self.inputs["h0"] if given else self.zero_start}
-        return other
-
-    def roles(self, given):
-        stored = {"x": "x", "h0": "h0" if given else "h0_zero", "loss.states": "loss.states", "loss.last": "loss.last"}
-        return {role: f"{self.name}/{name}" for role, name in stored.items()}
-
-    def tensors(self):
-        values = {"x": self.inputs["x"], "h0": self.inputs["h0"], "h0_zero": self.zero_start,
-                  "loss.states": self.weights["states"], "loss.last": self.weights["last"]}
-        return {f"{self.name}/{name}": value for name, value in values.items()}
-
-
-def drawer(seed):
-    generator = torch.Generator().manual_seed(seed)
-    return lambda *shape: torch.randn(*shape, generator=generator, dtype=DTYPE)
+# ---- Cases -----------------------------------------------------------------------------------------------------------------
 
 
 def draw_parameters(cell, structure, data, settings, seed):
@@ -153,63 +90,42 @@ def make_case(cell, structure, data, lengths, given, seed, **settings):
     if structure == "low-rank":
         settings = {"r": 2, **settings}
     p = draw_parameters(cell, structure, data, settings, seed)
-    described = {"cell": cell, "structure": structure, **settings, "d": data.d, "D": data.D, "T": data.T, "N": data.N,
-                 "lengths": lengths, "h0_given": given, "parameters": list(p)}
-    step = lambda leaves, x, h, k: STEP[cell](leaves, described, x, h, k)
-    chosen = data.with_start(given)
-    states, loss, found = gradients(step, p, lengths, chosen)
-    assert states.abs().max() < 50, f"{described} blows up"
-    for name, check in CHECKS.get((cell, structure, settings["activation"]), {}).items():
-        check_against(name, check(p, described), (states, found), p, lengths, chosen)
-    tensors = {**p, "states": states, "loss": loss.reshape(1), **{f"grad.{name}": g for name, g in found.items()}}
+    settings = {"cell": cell, "structure": structure, **settings}
+    others = {name: check(data, settings) for name, check in CHECKS.get((cell, structure, settings["activation"]), {}).items()}
     name = "_".join([cell, structure, settings["activation"], f"{seed:03}"])
-    return golden.case(name, described, tensors, data.roles(given))
+    return recurrent.make_case(name, STEP[cell], p, settings, data, lengths, given, others)
 
 
 # ---- Independent implementations -------------------------------------------------------------------------------------------
 
 
-def as_torch_rnn(p, s):
-    cell = torch.nn.RNNCell(s["d"], s["D"], nonlinearity=s["activation"], dtype=DTYPE)
-    return cell, {"W": "weight_ih", "U": "weight_hh", "b": "bias_ih"}
+def as_torch_rnn(data, s):
+    cell = torch.nn.RNNCell(data.d, data.D, nonlinearity=s["activation"], dtype=DTYPE)
+    return with_names(cell, {"W": "weight_ih", "U": "weight_hh", "b": "bias_ih"})
 
 
-def as_torchrecurrent_fastrnn(p, s):
-    cell = torchrecurrent.FastRNNCell(s["d"], s["D"], nonlinearity=s["activation"], dtype=DTYPE)
-    return cell, {"W": "weight_ih", "U": "weight_hh", "b": "bias_ih", "alpha": "alpha", "beta": "beta"}
+def as_torchrecurrent_fastrnn(data, s):
+    cell = torchrecurrent.FastRNNCell(data.d, data.D, nonlinearity=s["activation"], dtype=DTYPE)
+    return with_names(cell, {"W": "weight_ih", "U": "weight_hh", "b": "bias_ih", "alpha": "alpha", "beta": "beta"})
 
 
-def as_torchrecurrent_antisymmetric(p, s):
+def as_torchrecurrent_antisymmetric(data, s):
     cell = torchrecurrent.AntisymmetricRNNCell(
-        s["d"], s["D"], nonlinearity=s["activation"], epsilon=s["epsilon"], gamma=s["gamma"], dtype=DTYPE)
-    return cell, {"W": "weight_ih", "Wh": "weight_hh", "b": "bias_ih"}
+        data.d, data.D, nonlinearity=s["activation"], epsilon=s["epsilon"], gamma=s["gamma"], dtype=DTYPE)
+    return with_names(cell, {"W": "weight_ih", "Wh": "weight_hh", "b": "bias_ih"})
+
+
+def with_names(cell, names):
+    """The module's step from our parameters; its second bias is 0."""
+    theirs = lambda p: {name: p[role] for role, name in names.items()} | {"bias_hh": torch.zeros_like(p["b"])}
+    return recurrent.module_step(cell, theirs)
 
 
 CHECKS = {
     **{("rnn", "dense", phi): {"torch.nn.RNNCell": as_torch_rnn} for phi in ["relu", "tanh"]},
-    **{("fastrnn", "dense", phi): {"torchrecurrent": as_torchrecurrent_fastrnn} for phi in PHI},
-    **{("antisymmetric", "dense", phi): {"torchrecurrent": as_torchrecurrent_antisymmetric} for phi in PHI},
+    **{("fastrnn", "dense", phi): {"torchrecurrent": as_torchrecurrent_fastrnn} for phi in ACTIVATIONS},
+    **{("antisymmetric", "dense", phi): {"torchrecurrent": as_torchrecurrent_antisymmetric} for phi in ACTIVATIONS},
 }
-checked = {}
-
-
-def check_against(name, built, ours, p, lengths, data):
-    """Asserts that another implementation gives the same states and gradients."""
-    cell, names = built
-    with torch.no_grad():
-        cell.bias_hh.zero_()
-        for role, theirs in names.items():
-            getattr(cell, theirs).copy_(p[role])
-    x, h0 = (data.inputs[role].clone().requires_grad_() for role in ["x", "h0"])
-    states, last = run(lambda x, h, k: cell(x.unsqueeze(0), h.unsqueeze(0)).squeeze(0), lengths, x, h0)
-    weighted_loss(states, last, data.weights).backward()
-    found = {"x": x.grad, "h0": h0.grad, **{role: getattr(cell, theirs).grad for role, theirs in names.items()}}
-    expected_states, expected = ours
-    torch.testing.assert_close(states, expected_states, rtol=1e-12, atol=1e-12)
-    assert set(found) == set(expected)
-    for role, gradient in found.items():
-        torch.testing.assert_close(gradient, expected[role], rtol=1e-11, atol=1e-12, msg=f"{name}: gradient of {role}")
-    checked[name] = checked.get(name, 0) + 1
 
 
 # ---- The table of cases ----------------------------------------------------------------------------------------------------
@@ -217,7 +133,7 @@ def check_against(name, built, ours, p, lengths, data):
 
 def simple_cells(data, seeds):
     """RNN, FastRNN, AntisymmetricRNN: dense and low rank, every activation."""
-    for cell, structure, phi in itertools.product(["rnn", "fastrnn"], ["dense", "low-rank"], PHI):
+    for cell, structure, phi in itertools.product(["rnn", "fastrnn"], ["dense", "low-rank"], ACTIVATIONS):
         seed = next(seeds)
         yield make_case(cell, structure, data, RAGGED if seed % 3 else EQUAL, seed % 2 == 0, seed, activation=phi)
     for (structure, phi), gamma, epsilon in zip(
@@ -242,7 +158,7 @@ def ernn_cells(data, seeds):
     for m, (structure, P) in enumerate(structures):
         for i, j in itertools.product(range(2), range(2)):
             yield ernn_case(data, seeds, structure, P, start=["previous", "zero"][i], sign=["plus", "minus"][j],
-                            activation=list(PHI)[(2 * m + i + j) % 3], K=[1, 3, 5][(m + 2 * i + j) % 3],
+                            activation=ACTIVATIONS[(2 * m + i + j) % 3], K=[1, 3, 5][(m + 2 * i + j) % 3],
                             eta=["step", "iteration"][(m + i) % 2], gamma=[1.0, 0.7][(m + i + j) % 2])
     # ReLU with gamma below 1 and many iterations would grow without bound.
     for K, phi, gamma in [(1, "tanh", 0.7), (3, "sigmoid", 0.7), (5, "relu", 1.0)]:
@@ -261,9 +177,9 @@ if __name__ == "__main__":
     small, large = Data("small", d=3, D=6, T=12, N=4, seed=100), Data("large", d=5, D=19, T=6, N=19, seed=101)
     seeds = itertools.count()
     cases = [*simple_cells(small, seeds), *ernn_cells(small, seeds), *larger_cells(large, seeds)]
-    shared = {**small.tensors(), **large.tensors()}
+    shared = {**small.tensors(memory=False), **large.tensors(memory=False)}
     golden.write("leaky_cells.safetensors", cases, "reference/leaky_cells.py", shared)
-    print("equal to another implementation:", checked)
+    print("equal to another implementation:", recurrent.checked)
     for entry in cases:
         s = entry["settings"]
         shown = [f"{key} {s[key]}" for key in ["P", "K", "start", "sign", "eta_kind", "gamma", "epsilon"] if key in s]
