@@ -147,8 +147,8 @@ pub struct TrainingFlags {
     /// Weights of the classes in the loss: none or balanced
     #[arg(long, value_name = "NAME", value_parser = named::<ClassWeights>)]
     pub class_weights: Option<ClassWeights>,
-    /// Share of the entries of each matrix of the cells that is zero in the end (0: dense); EdgeML's sW and sU are 1 - X. The first
-    /// third of the steps is dense, the second thins, the last has fixed zeros, and only its epochs can be the best one
+    /// Share of zeros in each matrix of the cells in the end (0: dense; EdgeML's sW and sU are 1 - X); thinned in the second third
+    /// of the steps, fixed in the last, which has the best epoch
     #[arg(long, value_name = "X")]
     pub sparsity: Option<f64>,
     /// Stop after N epochs without a better one (0: never)

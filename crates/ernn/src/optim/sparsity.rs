@@ -7,7 +7,7 @@
 //!
 //! w: the entries of one matrix [n], X: its sparsity, the share of zeros. A support [length] has one flag for each parameter of
 //! the model: whether it may be other than 0. Source: Kusupati et al., FastGRNN, NeurIPS 2018, section 3.3. EdgeML's trainer calls
-//! 1 - X sparsity (`sW`, `sU`) and takes the threshold from a percentile, which keeps at most one entry more or less.
+//! 1 - X sparsity (`sW`, `sU`) and takes the threshold from a percentile: it keeps as many or one fewer, and all equals at the threshold.
 
 use std::cmp::Ordering;
 
