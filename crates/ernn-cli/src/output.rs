@@ -52,6 +52,15 @@ pub fn evaluation(part: &str, found: &Evaluation) -> String {
     text
 }
 
+/// `2,467 parameters, 9.6 KB`, or with zeros among them `2,467 parameters, 600 nonzero, 2.3 KB`: 4 bytes for each that is not 0.
+pub fn size(parameters: usize, nonzero: usize) -> String {
+    let share = match parameters - nonzero {
+        0 => String::new(),
+        _ => format!(", {} nonzero", grouped(nonzero)),
+    };
+    format!("{} parameters{share}, {}", grouped(parameters), bytes(4 * nonzero))
+}
+
 /// `97.3 %`.
 pub fn percent(part: f64) -> String {
     format!("{:.1} %", 100.0 * part)
@@ -100,6 +109,8 @@ mod tests {
     fn numbers_for_people() {
         assert_eq!([0, 999, 1000, 1234567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
         assert_eq!([12, 2048, 3 << 20].map(bytes), ["12 bytes", "2.0 KB", "3.0 MB"]);
+        assert_eq!(size(2467, 2467), "2,467 parameters, 9.6 KB");
+        assert_eq!(size(2467, 600), "2,467 parameters, 600 nonzero, 2.3 KB");
         assert_eq!(
             [1.25, 245.0, 7260.0].map(seconds),
             ["1.2 s", "4 min 05 s", "2 h 01 min"]

@@ -32,6 +32,7 @@ fn arguments_that_do_not_parse() {
         ("train train.csv --hidden many", "invalid value 'many'"),
         ("train train.csv --epochs -3", "unexpected argument"),
         ("train train.csv --seed x", "invalid value 'x'"),
+        ("train train.csv --sparsity much", "invalid value 'much'"),
         (
             "train train.csv --missing drop",
             "expected one of `refuse`, `interpolate`, `previous`, `zero`",
@@ -89,6 +90,9 @@ fn settings_out_of_range() {
             "--input-noise=-0.1",
             ["input_noise: found -0.1", "expected a standard deviation"],
         ),
+        ("--sparsity 1", ["sparsity: found 1", "expected a share of zeros"]),
+        ("--sparsity=-0.5", ["sparsity: found -0.5", "expected a share of zeros"]),
+        ("--sparsity nan", ["sparsity: found NaN", "expected a share of zeros"]),
         ("--weight-decay=-1", ["weight_decay: found -1", "expected 0 or more"]),
         ("--threads 0", ["--threads: found 0", "expected 1 to 1024"]),
         (
@@ -142,6 +146,10 @@ fn settings_files() {
         (
             change("epochs = 1", "epochs = 'one'"),
             ["invalid type", "training.epochs"],
+        ),
+        (
+            change("sparsity = 0.0", "sparsity = 'none'"),
+            ["invalid type", "training.sparsity"],
         ),
         (change("[training]", "[train]"), ["unknown field `train`", "`training`"]),
         (change("hidden = 8", "hiden = 8"), ["unknown field `hiden`", "c.toml"]),
@@ -242,6 +250,13 @@ fn runs_that_cannot_be_resumed() {
         2,
         &["a cosine schedule ends with the run"],
     );
+    place.ok("train train.csv --epochs 2 --sparsity 0.5 --hidden 8 --rank 2 --out sparse");
+    place.fails(
+        "train --resume sparse --epochs 3",
+        2,
+        &["epochs: found 3, expected 2: the thirds of a run with sparsity end with it"],
+    );
+    place.ok("train --resume sparse --epochs 2");
 }
 
 #[test]

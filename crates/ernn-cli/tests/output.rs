@@ -66,6 +66,8 @@ fn the_report_says_what_was_done() {
         .unwrap()
         .len();
     assert_eq!(report["model_bytes"], bytes);
+    assert_eq!(report["nonzero_parameters"], report["parameters"]);
+    assert_eq!(report["size_kb"], 4.0 * report["parameters"].as_f64().unwrap() / 1024.0);
     assert_eq!(report["per_class"][1]["name"], "up");
     assert!(report["train_seconds"].as_f64().unwrap() > 0.0);
     let again = place.json("train train.csv --epochs 1 --hidden 8 --rank 2");
@@ -105,6 +107,7 @@ fn inspect_shows_all() {
     let text = place.ok("inspect run/model.safetensors").stdout;
     for part in [
         "layer 0: ernn",
+        "81 parameters, 324 bytes (4 bytes a nonzero parameter), in a file of",
         "hidden 8",
         "classes: down, up",
         "readout.weight",
@@ -230,6 +233,7 @@ fn the_flags_are_described() {
         "--pooling",
         "--optimizer",
         "--schedule",
+        "--sparsity",
         "--patience",
         "--data-dir",
         "--features",

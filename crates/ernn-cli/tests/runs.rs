@@ -227,6 +227,59 @@ fn patience_ends_a_run_early() {
     assert_eq!(epochs, best + 2);
 }
 
+#[test]
+fn sparsity_leaves_exactly_so_many_entries() {
+    let place = Place::new();
+    let flags = "train japanese-vowels --sparsity 0.75 --epochs 30 --retrain";
+    let report = place.json(&format!("{flags} --out whole"));
+    assert_eq!(report["settings"]["training"]["sparsity"], 0.75);
+    assert!(report["best_epoch"].as_u64().unwrap() > 20);
+    let accuracy = report["accuracy"].as_f64().unwrap();
+    assert!(accuracy > 0.9, "{accuracy}");
+
+    let inspected = place.json("inspect whole");
+    let (mut parameters, mut nonzero) = (0, 0);
+    for tensor in inspected["tensors"].as_array().unwrap() {
+        let sizes = tensor["shape"].as_array().unwrap().iter();
+        let entries: u64 = sizes.map(|size| size.as_u64().unwrap()).product();
+        let name = tensor["name"].as_str().unwrap();
+        let kept = match name {
+            "layers.0.W" | "layers.0.V" | "layers.0.H" => entries.div_ceil(4),
+            _ => entries,
+        };
+        assert_eq!(tensor["nonzero"], kept, "{name}");
+        parameters += entries;
+        nonzero += kept;
+    }
+    assert_eq!((parameters, nonzero), (2467, 2467 - 3 * 64 * (12 + 8 + 8) / 4));
+    for found in [&report, &inspected] {
+        assert_eq!(found["parameters"], parameters);
+        assert_eq!(found["nonzero_parameters"], nonzero);
+        assert_eq!(found["size_kb"], 4.0 * nonzero as f64 / 1024.0);
+    }
+    let text = place.ok("inspect whole").stdout;
+    for part in ["2,467 parameters, 1,123 nonzero, 4.4 KB", "192 of 768 nonzero"] {
+        assert!(text.contains(part), "no `{part}` in: {text}");
+    }
+
+    for (number, line) in [
+        "epoch 5/",
+        "epoch 15/",
+        "epoch 25/",
+        "retraining, epoch 15/",
+        "retraining, epoch 25/",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let out = format!("killed-{number}");
+        place.start_until(&format!("{flags} --out {out}"), line).kill();
+        place.ok(&format!("train --resume {out}"));
+        assert!(model(&place, "whole") == model(&place, &out), "killed after {line}");
+        assert_eq!(without_times(&place, "whole"), without_times(&place, &out));
+    }
+}
+
 /// The lines of `metrics.jsonl` without wall times.
 fn without_times(place: &Place, folder: &str) -> Vec<Value> {
     let text = place.text(&format!("{folder}/metrics.jsonl"));

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use ernn::cell::Span;
 use ernn::checkpoint::SavedModel;
+use ernn::optim;
 use serde_json::{Value, json};
 
 use crate::failure::Result;
@@ -35,11 +37,13 @@ fn as_json(saved: &SavedModel) -> Value {
         .model
         .spans()
         .iter()
-        .map(|span| json!({"name": span.name, "shape": span.shape}))
+        .map(|span| json!({"name": span.name, "shape": span.shape, "nonzero": nonzero(saved, span)}))
         .collect();
     json!({
         "config": saved.model.config(),
         "parameters": saved.model.parameters().len(),
+        "nonzero_parameters": saved.nonzero_parameters(),
+        "size_kb": saved.size_kb(),
         "model_bytes": saved.file_bytes(),
         "tensors": tensors,
         "classes": saved.classes,
@@ -66,10 +70,10 @@ fn as_text(saved: &SavedModel) -> String {
         text += &format!("layer {index}: {}, {}\n", kind, settings.join(", "));
     }
     text += &format!(
-        "size: {} values a step, {} classes, {} parameters, {}\n",
+        "size: {} values a step, {} classes, {} (4 bytes a nonzero parameter), in a file of {}\n",
         config.input_size,
         config.classes,
-        grouped(saved.model.parameters().len()),
+        output::size(saved.model.parameters().len(), saved.nonzero_parameters()),
         bytes(saved.file_bytes()),
     );
     text += &format!("trained on: {}, seed {}, ", provenance.dataset, provenance.seed);
@@ -81,11 +85,19 @@ fn as_text(saved: &SavedModel) -> String {
     text += &format!("classes: {}\n", saved.classes.join(", "));
     text += "\ntensor                    shape\n";
     for span in saved.model.spans() {
-        text += &format!("{:<24}  {:?}\n", span.name, span.shape);
+        let zeros = match nonzero(saved, span) {
+            count if count == span.len() => String::new(),
+            count => format!("  {} of {} nonzero", grouped(count), grouped(span.len())),
+        };
+        text += &format!("{:<24}  {:?}{zeros}\n", span.name, span.shape);
     }
     text += &format!("\n{}", normalization(saved));
     text += &format!("\nsettings of the run:\n{}", provenance.settings);
     text.trim_end().to_string()
+}
+
+fn nonzero(saved: &SavedModel, span: &Span) -> usize {
+    optim::nonzero(&saved.model.parameters()[span.range()])
 }
 
 fn normalization(saved: &SavedModel) -> String {

@@ -12,7 +12,7 @@ use ernn::train::{self, Ending, Options, Out, Outcome, Report, RunConfig, RunFol
 
 use super::train_flags::{ModelFlags, TrainingFlags};
 use crate::failure::{Failure, Result};
-use crate::output::{self, bytes, grouped, percent, say, seconds};
+use crate::output::{self, percent, say, seconds};
 use crate::progress::Progress;
 use crate::reading::ReadingFlags;
 
@@ -187,11 +187,10 @@ fn summary(report: &Report) -> String {
         .as_ref()
         .map_or_else(String::new, |out| format!("\nrun folder: {}", out.display()));
     format!(
-        "{}: {}, {} parameters, {}\nbest epoch {} of {}{validation}, trained in {}, seed {}\n{evaluation}{folder}",
+        "{}: {}, {}\nbest epoch {} of {}{validation}, trained in {}, seed {}\n{evaluation}{folder}",
         report.dataset,
         report.cell,
-        grouped(report.parameters),
-        bytes(report.model_bytes),
+        output::size(report.parameters, report.nonzero_parameters),
         report.best_epoch,
         report.epochs,
         seconds(report.train_seconds),

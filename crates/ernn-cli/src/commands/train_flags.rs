@@ -147,6 +147,10 @@ pub struct TrainingFlags {
     /// Weights of the classes in the loss: none or balanced
     #[arg(long, value_name = "NAME", value_parser = named::<ClassWeights>)]
     pub class_weights: Option<ClassWeights>,
+    /// Share of zeros in each matrix of the cells in the end (0: dense; EdgeML's sW and sU are 1 - X); thinned in the second third
+    /// of the steps, fixed in the last, which has the best epoch
+    #[arg(long, value_name = "X")]
+    pub sparsity: Option<f64>,
     /// Stop after N epochs without a better one (0: never)
     #[arg(long, value_name = "N")]
     pub patience: Option<usize>,
@@ -170,6 +174,7 @@ impl TrainingFlags {
         set(&mut training.average, self.average);
         set(&mut training.validation, self.validation);
         set(&mut training.class_weights, self.class_weights);
+        set(&mut training.sparsity, self.sparsity);
         set(&mut training.patience, self.patience);
         set(&mut training.retrain, self.retrain);
         set(&mut training.seed, self.seed);

@@ -106,6 +106,9 @@ pub struct RunState {
     pub parameters: Vec<f32>,
     /// Their running average; empty if none is kept.
     pub average: Vec<f32>,
+    /// Which parameters may be other than 0; empty while that is not fixed. It cannot be told from the parameters: one that
+    /// may be other than 0 can be 0.
+    pub support: Vec<bool>,
     /// Steps that the optimizer has taken.
     pub optimizer_steps: u64,
     /// The optimizer's memory, by name.
@@ -127,6 +130,8 @@ struct Content {
     tally: Tally,
     parameters: usize,
     averaged: bool,
+    #[serde(default)]
+    supported: bool,
     optimizer_steps: u64,
     optimizer: Vec<String>,
     best: Option<Best>,
@@ -144,6 +149,7 @@ impl RunState {
             tally: self.tally,
             parameters: self.parameters.len(),
             averaged: !self.average.is_empty(),
+            supported: !self.support.is_empty(),
             optimizer_steps: self.optimizer_steps,
             optimizer: self.optimizer.iter().map(|(name, _)| optimizer_tensor(name)).collect(),
             best: self.best.clone(),
@@ -157,6 +163,10 @@ impl RunState {
         }
         if content.averaged {
             tensors.push(flat("average", &shape, &self.average));
+        }
+        let support: Vec<f32> = self.support.iter().map(|&stays| f32::from(u8::from(stays))).collect();
+        if content.supported {
+            tensors.push(flat("support", &shape, &support));
         }
         if let Some(best) = &self.best {
             tensors.push(flat("best", &shape, &best.parameters));
@@ -187,6 +197,12 @@ impl RunState {
             parameters: file.values("parameters", &shape)?,
             average: if content.averaged {
                 file.values("average", &shape)?
+            } else {
+                Vec::new()
+            },
+            support: if content.supported {
+                let support = file.values("support", &shape)?;
+                support.into_iter().map(|flag| flag != 0.0).collect()
             } else {
                 Vec::new()
             },
@@ -230,6 +246,7 @@ mod tests {
             },
             parameters: vec![1.0, 2.0, -3.5],
             average: vec![0.5, 0.25, -1.0],
+            support: vec![true, false, true],
             optimizer_steps: 17,
             optimizer: vec![("first-moment".to_string(), vec![0.1, 0.2, 0.3])],
             best: Some(Best {
@@ -252,6 +269,7 @@ mod tests {
         assert_eq!(RunState::load(&path).unwrap(), example());
         let first = RunState {
             best: None,
+            support: Vec::new(),
             ..example()
         };
         first.save(&path).unwrap();

@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::tensor_file::{self, Format, Tensor, TensorFile, damaged};
 use crate::data::Normalization;
 use crate::model::{Model, ModelConfig};
+use crate::optim;
 use crate::{Error, Result};
 
 const FORMAT: Format = Format {
@@ -124,6 +125,17 @@ impl SavedModel {
             feature_names: content.feature_names,
             provenance: content.provenance,
         })
+    }
+
+    /// Parameters that are other than 0; all of them in most models without sparsity.
+    pub fn nonzero_parameters(&self) -> usize {
+        optim::nonzero(self.model.parameters())
+    }
+
+    /// The model's size as papers count it, in units of 1,024 bytes: 4 bytes for each parameter other than 0. A sparse format
+    /// would add the places of those parameters, and takes up to twice as much.
+    pub fn size_kb(&self) -> f64 {
+        (4 * self.nonzero_parameters()) as f64 / 1024.0
     }
 
     /// Bytes of the model's file.

@@ -12,6 +12,7 @@ mod average;
 mod gradient;
 mod schedule;
 mod sgd;
+mod sparsity;
 
 use ernn_kernels::Real;
 use serde::{Deserialize, Serialize};
@@ -24,6 +25,7 @@ pub use average::average;
 pub use gradient::{clip_global_norm, first_not_finite, global_norm};
 pub use schedule::Schedule;
 pub use sgd::Sgd;
+pub use sparsity::{entries_kept, nonzero, restrict, support};
 
 /// Which optimizer, with its settings; `kind = "adam"`, `"adamw"` or `"sgd"` in a configuration file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -119,6 +121,14 @@ impl<F: Real> Optimizer<F> {
     pub fn state(&self) -> impl Iterator<Item = (&'static str, &[F])> {
         let names = self.config.state_names().iter().copied();
         names.zip(self.state.iter().map(Vec::as_slice))
+    }
+
+    /// Forgets what it knows of parameters outside the support. Decaying on without a gradient it would come to denormal numbers,
+    /// which are slow.
+    pub fn forget_outside(&mut self, support: &[bool]) {
+        for state in &mut self.state {
+            restrict(state, support);
+        }
     }
 
     /// Takes up a saved state; `tensor` gives a state tensor by its name.

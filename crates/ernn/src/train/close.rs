@@ -19,7 +19,7 @@ pub(super) struct Close<'a> {
 }
 
 impl Close<'_> {
-    /// Takes the best parameters (or those at hand, where no epoch was finished), measures, writes model and report.
+    /// Takes the best parameters (or those at hand, where no epoch could be chosen), measures, writes model and report.
     pub fn write(&self, mut model: Model<f32>, observer: &mut dyn Observer) -> Result<Outcome> {
         match (self.state.phase, &self.state.best) {
             (Phase::Select, Some(best)) => model.parameters_mut().copy_from_slice(&best.parameters),
@@ -85,6 +85,8 @@ impl Close<'_> {
             validation_accuracy: model.provenance.validation_accuracy,
             cell: run.config.cell().to_string(),
             parameters: model.model.parameters().len(),
+            nonzero_parameters: model.nonzero_parameters(),
+            size_kb: model.size_kb(),
             model_bytes: model.file_bytes(),
             train_seconds: seconds + state.tally.seconds,
             epochs: state.history.iter().filter(selecting).count(),

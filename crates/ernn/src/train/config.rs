@@ -77,6 +77,9 @@ pub struct TrainingSettings {
     /// What is measured, selected and saved is a running average of the parameters; this is how much of it stays at a step
     /// (0.99: about the last hundred steps). 0: the parameters themselves.
     pub average: f64,
+    /// Share of the entries of each matrix of the cells that is zero in the end, by iterative hard thresholding; the best epoch is
+    /// then one of the last third, in which the zeros are fixed. 0: dense.
+    pub sparsity: f64,
     /// Epochs without a better one after which the run stops. 0: never.
     pub patience: usize,
     /// Whether to train anew on training and validation part together, for as many epochs as were run; that model is
@@ -203,6 +206,12 @@ impl RunConfig {
             epochs,
             &format!("{old}: a run with retrain ends with it"),
         )?;
+        demand(
+            self.training.sparsity == 0.0 || epochs == old,
+            "epochs",
+            epochs,
+            &format!("{old}: the thirds of a run with sparsity end with it"),
+        )?;
         self.training.epochs = epochs;
         Ok(())
     }
@@ -259,6 +268,12 @@ impl TrainingSettings {
             "average",
             self.average,
             "a part that stays, from 0 up to, but not including, 1",
+        )?;
+        demand(
+            fraction(self.sparsity),
+            "sparsity",
+            self.sparsity,
+            "a share of zeros, from 0 up to, but not including, 1",
         )?;
         demand(
             finite(self.input_noise, 0.0),

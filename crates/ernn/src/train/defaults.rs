@@ -106,6 +106,7 @@ pub(super) fn for_source(source: &str) -> RunConfig {
             input_noise: choice.input_noise,
             input_offset: choice.input_offset,
             average: 0.99,
+            sparsity: 0.0,
             patience: 0,
             retrain: choice.retrain,
             optimizer: OptimizerConfig::default(),

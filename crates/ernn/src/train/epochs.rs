@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::parts::Parts;
+use super::thirds::Thirds;
 use super::{BatchProgress, ClassWeights, Observer, RunConfig, RunFolder, TrainingSettings};
 use crate::batch::{self, Batch, Noise};
 use crate::cell::Span;
@@ -50,6 +51,7 @@ pub(super) struct Pass<'a> {
     classes: &'a [String],
     parts: &'a Parts,
     epochs: usize,
+    thirds: Option<Thirds>,
     spans: Vec<Span>,
     model: Model<f32>,
     optimizer: Optimizer<f32>,
@@ -75,12 +77,14 @@ impl<'a> Pass<'a> {
         if !state.parameters.is_empty() {
             restore(&mut model, &mut optimizer, &state)?;
         }
+        let steps = epochs * parts.fit.len().div_ceil(settings.batch_size);
         Ok(Pass {
             settings,
             dropout: config.model.dropout,
             classes,
             parts,
             epochs,
+            thirds: Thirds::new(settings.sparsity, model.spans(), steps as u64),
             spans: model.spans().to_vec(),
             gradient: vec![0.0; model.parameters().len()],
             model,
@@ -185,6 +189,7 @@ impl<'a> Pass<'a> {
 
     /// One batch: loss and gradient, clipped, and the optimizer's step.
     fn step(&mut self, epoch: usize, members: &[usize]) -> Result<()> {
+        self.fix_support_if_due();
         let (seed, draw) = (self.settings.seed, epoch as u64);
         let (deviation, offset) = (self.settings.input_noise as f32, self.settings.input_offset as f32);
         let noise = (deviation > 0.0 || offset > 0.0).then_some(Noise {
@@ -202,10 +207,14 @@ impl<'a> Pass<'a> {
             self.model
                 .loss_and_gradient(&self.batch, &options, &mut self.workspace, &mut self.gradient)?;
         self.check_finite(epoch, loss)?;
+        if !self.state.support.is_empty() {
+            optim::restrict(&mut self.gradient, &self.state.support);
+        }
         let norm = optim::clip_global_norm(&mut self.gradient, self.settings.largest_norm());
         let learning_rate = self.learning_rate(epoch);
         self.optimizer
             .step(self.model.parameters_mut(), &self.gradient, learning_rate, &self.spans);
+        self.thin();
         if self.settings.average > 0.0 {
             let steps = self.optimizer.steps();
             optim::average(
@@ -223,6 +232,35 @@ impl<'a> Pass<'a> {
         tally.correct += correct;
         tally.gradient_norm += norm;
         Ok(())
+    }
+
+    /// The last third begins: what is 0 now stays 0, in everything that is saved.
+    fn fix_support_if_due(&mut self) {
+        let due = |thirds: &&Thirds| thirds.is_fixed(self.optimizer.steps());
+        let Some(thirds) = self.thirds.as_ref().filter(due) else {
+            return;
+        };
+        if !self.state.support.is_empty() {
+            return;
+        }
+        let support = thirds.support(self.model.parameters());
+        optim::restrict(self.model.parameters_mut(), &support);
+        if !self.state.average.is_empty() {
+            optim::restrict(&mut self.state.average, &support);
+        }
+        self.optimizer.forget_outside(&support);
+        self.state.support = support;
+    }
+
+    /// What sparsity asks for after the optimizer's step.
+    fn thin(&mut self) {
+        let step = self.optimizer.steps() - 1;
+        if !self.state.support.is_empty() {
+            optim::restrict(self.model.parameters_mut(), &self.state.support);
+        } else if let Some(thirds) = self.thirds.as_ref().filter(|thirds| thirds.thresholds_after(step)) {
+            let support = thirds.support(self.model.parameters());
+            optim::restrict(self.model.parameters_mut(), &support);
+        }
     }
 
     fn check_finite(&self, epoch: usize, loss: f32) -> Result<()> {
@@ -276,7 +314,9 @@ impl<'a> Pass<'a> {
             ClassWeights::None => record.validation_accuracy,
             ClassWeights::Balanced => record.validation_balanced_accuracy,
         };
-        record.best = is_better(score, record.validation_loss, self.state.best.as_ref());
+        // A model with sparsity is one of the last third: before it, no support is fixed.
+        let complete = self.thirds.is_none() || !self.state.support.is_empty();
+        record.best = complete && is_better(score, record.validation_loss, self.state.best.as_ref());
         if record.best && self.state.phase == Phase::Select {
             self.state.best = Some(Best {
                 epoch,
@@ -286,7 +326,11 @@ impl<'a> Pass<'a> {
                 parameters: self.shown().to_vec(),
             });
         }
-        self.state.stale_epochs = if record.best { 0 } else { self.state.stale_epochs + 1 };
+        self.state.stale_epochs = if record.best || !complete {
+            0
+        } else {
+            self.state.stale_epochs + 1
+        };
         self.state.epoch = epoch;
         self.state.history.push(record);
     }
@@ -319,8 +363,8 @@ fn is_better(score: Option<f64>, loss: Option<f64>, best: Option<&Best>) -> bool
 
 fn restore(model: &mut Model<f32>, optimizer: &mut Optimizer<f32>, state: &RunState) -> Result<()> {
     let expected = model.parameters().len();
-    let averaged = [0, expected].contains(&state.average.len());
-    if state.parameters.len() != expected || !averaged {
+    let fits = |length: usize| [0, expected].contains(&length);
+    if state.parameters.len() != expected || !fits(state.average.len()) || !fits(state.support.len()) {
         return Err(Error::Setting {
             name: "checkpoint".to_string(),
             found: format!("{} parameters", state.parameters.len()),

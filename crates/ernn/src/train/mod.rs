@@ -16,6 +16,7 @@ mod parts;
 mod report;
 mod run;
 mod run_folder;
+mod thirds;
 
 pub use config::{ClassWeights, DataSettings, ModelSettings, RunConfig, TrainingSettings};
 pub use observer::{BatchProgress, Observer, Start};

@@ -67,13 +67,17 @@ pub struct Report {
     pub cell: String,
     /// Numbers in the model.
     pub parameters: usize,
+    /// Those of them that are other than 0, readout included.
+    pub nonzero_parameters: usize,
+    /// 4 bytes for each of these, in units of 1,024 bytes, as papers count the size of a model.
+    pub size_kb: f64,
     /// Size of its file.
     pub model_bytes: usize,
     /// Wall time of all epochs, over all resumed pieces.
     pub train_seconds: f64,
     /// Whole epochs done.
     pub epochs: usize,
-    /// The epoch whose parameters the model has, from 1; 0 if none was finished.
+    /// The epoch whose parameters the model has, from 1; 0 if there was none to choose.
     pub best_epoch: usize,
     /// Seed.
     pub seed: u64,
