@@ -208,34 +208,105 @@ impl<F: Real> Panels<F> {
     /// zeros.
     pub fn mean_steps(&self) -> Vec<F> {
         let mut out = vec![F::ZERO; self.sequences() * self.features];
+        self.add_steps(&mut out);
         for (sequence, sums) in out.chunks_exact_mut(self.features.max(1)).enumerate() {
-            for step in 0..self.lengths[sequence] {
-                let row = self.values[self.start(sequence, step)..].iter().step_by(self.lanes);
-                for (sum, &value) in sums.iter_mut().zip(row) {
-                    *sum += value;
-                }
-            }
             let count = F::from_f64(self.lengths[sequence].max(1) as f64);
             sums.iter_mut().for_each(|sum| *sum /= count);
         }
         out
     }
 
-    /// The gradient of [`Panels::mean_steps`]: every step of a sequence gets its `gradient` `[sequences, features]` over its
-    /// length.
-    pub fn spread_mean(&mut self, lengths: &[usize], gradient: &[F]) {
-        let features = gradient.len() / lengths.len().max(1);
-        self.reset(features, lengths);
-        let mut share = vec![F::ZERO; features];
-        for (sequence, row) in gradient.chunks_exact(features.max(1)).enumerate() {
-            let count = F::from_f64(lengths[sequence].max(1) as f64);
-            for (share, &value) in share.iter_mut().zip(row) {
-                *share = value / count;
-            }
-            for step in 0..lengths[sequence] {
-                self.set_step(sequence, step, &share);
+    /// Adds all steps of each sequence, in their order, to its row of `sums` `[sequences, features]`.
+    pub fn add_steps(&self, sums: &mut [F]) {
+        for (sequence, sums) in sums.chunks_exact_mut(self.features.max(1)).enumerate() {
+            for step in 0..self.lengths[sequence] {
+                let row = self.values[self.start(sequence, step)..].iter().step_by(self.lanes);
+                for (sum, &value) in sums.iter_mut().zip(row) {
+                    *sum += value;
+                }
             }
         }
+    }
+
+    /// Lays the panels out for these sequences and writes each one's row of `rows` `[sequences, features]` to all its steps.
+    pub fn spread(&mut self, isa: Isa, lengths: &[usize], rows: &[F]) {
+        let features = rows.len() / lengths.len().max(1);
+        self.lay_out(isa, features, lengths, 0);
+        self.values.fill(F::ZERO);
+        for (sequence, row) in rows.chunks_exact(features.max(1)).enumerate() {
+            for step in 0..lengths[sequence] {
+                self.set_step(sequence, step, row);
+            }
+        }
+    }
+
+    /// Takes the steps `from..to` of all sequences, as far as they have them.
+    pub fn copy_piece(&mut self, of: &Panels<F>, from: usize, to: usize) {
+        let lengths: Vec<usize> = of.lengths.iter().map(|&length| length.clamp(from, to) - from).collect();
+        self.lay_out(of.isa, of.features, &lengths, 0);
+        for (block, out) in self.blocks_mut().into_iter().enumerate() {
+            let start = from * of.slot();
+            out.copy_from_slice(&of.block(block)[start.min(of.block(block).len())..][..out.len()]);
+        }
+    }
+
+    /// Lays the panels out for the sequences of `of`, with `features` values a step; what they hold is unspecified.
+    pub fn lay_out_as(&mut self, of: &Panels<F>, features: usize) {
+        self.lay_out(of.isa, features, &of.lengths, 0);
+    }
+
+    /// Copies `count` features of `of`, from feature `from` on, to feature `to` and on; `reversed`: each sequence from its last step
+    /// to its first. Both hold the same sequences.
+    ///
+    /// # Panics
+    /// If the sequences or features do not fit.
+    pub fn copy_features(&mut self, to: usize, of: &Panels<F>, from: usize, count: usize, reversed: bool) {
+        assert_eq!(self.lengths, of.lengths, "the same sequences");
+        assert!(
+            to + count <= self.features && from + count <= of.features,
+            "features in range"
+        );
+        let (lanes, slot, of_slot) = (self.lanes, self.slot(), of.slot());
+        let lengths = &of.lengths;
+        let leading = self.leading * slot;
+        for (block, out) in self.blocks_mut().into_iter().enumerate() {
+            let (out, values) = (&mut out[leading..], of.block(block));
+            let lengths = &lengths[block * lanes..((block + 1) * lanes).min(lengths.len())];
+            let uniform = lengths.iter().all(|&length| length == lengths[0]);
+            for (step, rows) in out.chunks_exact_mut(slot.max(1)).enumerate() {
+                let rows = &mut rows[to * lanes..(to + count) * lanes];
+                if uniform || !reversed {
+                    let source = if reversed { lengths[0] - 1 - step } else { step };
+                    rows.copy_from_slice(&values[source * of_slot + from * lanes..][..count * lanes]);
+                    continue;
+                }
+                rows.fill(F::ZERO);
+                for (lane, &length) in lengths.iter().enumerate().filter(|&(_, &length)| step < length) {
+                    let source = values[(length - 1 - step) * of_slot + from * lanes + lane..].iter();
+                    for (value, &other) in rows[lane..].iter_mut().step_by(lanes).zip(source.step_by(lanes)) {
+                        *value = other;
+                    }
+                }
+            }
+        }
+    }
+
+    /// `self += other`, of the same layout.
+    pub fn add(&mut self, other: &Panels<F>) {
+        assert_eq!(self.values.len(), other.values.len(), "the same layout");
+        self.values
+            .iter_mut()
+            .zip(&other.values[..])
+            .for_each(|(value, &add)| *value += add);
+    }
+
+    /// `self *= other`, of the same layout.
+    pub fn multiply(&mut self, other: &Panels<F>) {
+        assert_eq!(self.values.len(), other.values.len(), "the same layout");
+        self.values
+            .iter_mut()
+            .zip(&other.values[..])
+            .for_each(|(value, &factor)| *value *= factor);
     }
 
     /// Numbers from one step of a block to the next.

@@ -5,13 +5,12 @@
 //! gamma I`, of rank 2r.
 
 use ernn_kernels::Real;
-use ernn_kernels::leaky::LeakyGradient;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-use super::folded::{add, cut, cut_mut, fill_normal};
+use super::pieces::{add, cut, cut_mut, fill_normal};
 use super::settings::{check_hidden, check_not_negative, check_positive};
-use super::{Activation, Cell, Folded, FoldedRecurrent, Rank, Tensor};
+use super::{Activation, Cell, Folded, FoldedGradient, FoldedLeaky, FoldedRecurrent, Rank, Tensor};
 use crate::Result;
 
 /// Settings of an AntisymmetricRNN.
@@ -47,11 +46,12 @@ impl Default for AntisymmetricConfig {
 
 impl AntisymmetricConfig {
     fn lengths(&self, inputs: usize) -> [usize; 4] {
-        let [first, second] = self.rank.lengths(self.hidden);
+        let [first, second] = self.rank.lengths(self.hidden, self.hidden);
         [self.hidden * inputs, self.hidden, first, second]
     }
 
-    fn recurrent<F: Real>(&self, first: &[F], second: &[F]) -> FoldedRecurrent<F> {
+    /// `Wh - Wh^T - gamma I`.
+    pub(super) fn fold_recurrent<F: Real>(&self, first: &[F], second: &[F]) -> FoldedRecurrent<F> {
         let hidden = self.hidden;
         let gamma = F::from_f64(self.gamma);
         match self.rank {
@@ -87,6 +87,43 @@ impl AntisymmetricConfig {
     }
 }
 
+impl AntisymmetricConfig {
+    /// Wh from normal(0, s^2/D) (paper, section 5), the factors of a low-rank Wh so that their product has that variance.
+    pub(super) fn initialize_recurrent<F: Real>(&self, rng: &mut impl Rng, first: &mut [F], second: &mut [F]) {
+        let deviation = self.deviation / (self.hidden as f64).sqrt();
+        let factor = match self.rank {
+            Rank::Full => deviation,
+            Rank::Low(rank) => (deviation / (rank as f64).sqrt()).sqrt(),
+        };
+        fill_normal(rng, factor, first);
+        fill_normal(rng, factor, second);
+    }
+
+    /// The vjp of [`Self::fold_recurrent`], added.
+    pub(super) fn unfold_recurrent<F: Real>(&self, at_left: &[F], at_right: &[F], first: &mut [F], second: &mut [F]) {
+        let hidden = self.hidden;
+        match self.rank {
+            Rank::Full => {
+                for row in 0..hidden {
+                    for column in 0..hidden {
+                        first[row * hidden + column] += at_left[row * hidden + column] - at_left[column * hidden + row];
+                    }
+                }
+            }
+            Rank::Low(rank) => {
+                for row in 0..hidden {
+                    for column in 0..rank {
+                        let (left, right) = (row * 2 * rank, (rank + column) * hidden + row);
+                        first[row * rank + column] += at_left[left + column] + at_right[right];
+                        second[column * hidden + row] +=
+                            at_right[column * hidden + row] - at_left[left + rank + column];
+                    }
+                }
+            }
+        }
+    }
+}
+
 impl Cell for AntisymmetricConfig {
     fn check(&self) -> Result<()> {
         check_hidden(self.hidden)?;
@@ -99,33 +136,26 @@ impl Cell for AntisymmetricConfig {
     fn tensors(&self, inputs: usize) -> Vec<Tensor> {
         let hidden = self.hidden;
         let mut tensors = vec![Tensor::matrix("W", hidden, inputs), Tensor::vector("b", hidden)];
-        tensors.extend(self.rank.tensors(hidden, "Wh", ["A", "B"]));
+        tensors.extend(self.rank.tensors(hidden, hidden, "Wh", ["A", "B"]));
         tensors
     }
 
-    /// W from normal(0, 1/d), Wh from normal(0, s^2/D) (paper, section 5); the factors of a low-rank Wh so that their product
-    /// has that variance.
+    /// W from normal(0, 1/d), b 0.
     fn initialize<F: Real>(&self, inputs: usize, rng: &mut impl Rng, parameters: &mut [F]) {
         let [w, b, first, second] = cut_mut(parameters, self.lengths(inputs));
         fill_normal(rng, 1.0 / (inputs as f64).sqrt(), w);
         b.fill(F::ZERO);
-        let deviation = self.deviation / (self.hidden as f64).sqrt();
-        let factor = match self.rank {
-            Rank::Full => deviation,
-            Rank::Low(rank) => (deviation / (rank as f64).sqrt()).sqrt(),
-        };
-        fill_normal(rng, factor, first);
-        fill_normal(rng, factor, second);
+        self.initialize_recurrent(rng, first, second);
     }
 
     fn fold<F: Real>(&self, inputs: usize, parameters: &[F]) -> Folded<F> {
         let [w, b, first, second] = cut(parameters, self.lengths(inputs));
-        Folded {
+        Folded::Leaky(FoldedLeaky {
             inputs,
             hidden: self.hidden,
             input_weight: w.to_vec(),
             bias: b.to_vec(),
-            recurrent: self.recurrent(first, second),
+            recurrent: self.fold_recurrent(first, second),
             activation: self.activation.into(),
             iterations: 1,
             start_scale: F::ONE,
@@ -133,33 +163,14 @@ impl Cell for AntisymmetricConfig {
             decay: vec![F::ONE],
             gain: vec![F::from_f64(self.epsilon)],
             learned_steps: false,
-        }
+        })
     }
 
-    fn unfold<F: Real>(&self, inputs: usize, _: &[F], folded: &LeakyGradient<F>, gradient: &mut [F]) {
-        let hidden = self.hidden;
+    fn unfold<F: Real>(&self, inputs: usize, _: &[F], folded: &FoldedGradient<F>, gradient: &mut [F]) {
+        let folded = folded.leaky();
         let [w, b, first, second] = cut_mut(gradient, self.lengths(inputs));
         add(w, &folded.input_weight);
         add(b, &folded.bias);
-        match self.rank {
-            Rank::Full => {
-                for row in 0..hidden {
-                    for column in 0..hidden {
-                        first[row * hidden + column] +=
-                            folded.left[row * hidden + column] - folded.left[column * hidden + row];
-                    }
-                }
-            }
-            Rank::Low(rank) => {
-                for row in 0..hidden {
-                    for column in 0..rank {
-                        let (left, right) = (row * 2 * rank, (rank + column) * hidden + row);
-                        first[row * rank + column] += folded.left[left + column] + folded.right[right];
-                        second[column * hidden + row] +=
-                            folded.right[column * hidden + row] - folded.left[left + rank + column];
-                    }
-                }
-            }
-        }
+        self.unfold_recurrent(&folded.left, &folded.right, first, second);
     }
 }

@@ -17,9 +17,9 @@ use ernn_kernels::{Matrix, Real, multiply_add};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-use super::folded::{add, cut, cut_mut, fill_normal, product};
+use super::pieces::{add, cut, cut_mut, fill_normal, product};
 use super::settings::{check_hidden, check_not_negative, check_positive, setting};
-use super::{Activation, Cell, Folded, FoldedRecurrent, Rank, Tensor};
+use super::{Activation, Cell, Folded, FoldedGradient, FoldedLeaky, FoldedRecurrent, Rank, Tensor};
 use crate::Result;
 
 /// Longest table of step sizes: far beyond any training sequence, and no product of sizes overflows.
@@ -127,7 +127,7 @@ impl ErnnConfig {
 
     /// Lengths of W, b, the recurrent tensors (the second empty for a dense U) and eta.
     fn lengths(&self, inputs: usize) -> [usize; 5] {
-        let [first, second] = self.rank.lengths(self.hidden);
+        let [first, second] = self.rank.lengths(self.hidden, self.hidden);
         [
             self.hidden * inputs,
             self.hidden,
@@ -274,7 +274,7 @@ impl Cell for ErnnConfig {
     fn tensors(&self, inputs: usize) -> Vec<Tensor> {
         let hidden = self.hidden;
         let mut tensors = vec![Tensor::matrix("W", hidden, inputs), Tensor::vector("b", hidden)];
-        tensors.extend(self.rank.tensors(hidden, "U", ["V", "H"]));
+        tensors.extend(self.rank.tensors(hidden, hidden, "U", ["V", "H"]));
         tensors.push(Tensor {
             name: "eta",
             shape: vec![self.rows(), self.iterations],
@@ -311,7 +311,7 @@ impl Cell for ErnnConfig {
             Start::Previous => 1.0,
             Start::Zero => 0.0,
         };
-        Folded {
+        Folded::Leaky(FoldedLeaky {
             inputs,
             hidden: self.hidden,
             input_weight,
@@ -324,10 +324,11 @@ impl Cell for ErnnConfig {
             decay: eta.iter().map(|&eta| F::ONE - gamma * eta).collect(),
             gain: eta.to_vec(),
             learned_steps: true,
-        }
+        })
     }
 
-    fn unfold<F: Real>(&self, inputs: usize, parameters: &[F], folded: &LeakyGradient<F>, gradient: &mut [F]) {
+    fn unfold<F: Real>(&self, inputs: usize, parameters: &[F], folded: &FoldedGradient<F>, gradient: &mut [F]) {
+        let folded = folded.leaky();
         match (self.projection, self.rank) {
             (Projection::Shared, Rank::Low(rank)) => {
                 self.unfold_low_rank(inputs, rank, parameters, folded, gradient);

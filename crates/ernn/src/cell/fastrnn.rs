@@ -1,17 +1,16 @@
-//! FastRNN: `c = phi(W x + U h + b)`, `h' = sigmoid(beta) h + sigmoid(alpha) c`, U dense or `U1 U2`.
+//! FastRNN: `c = phi(W x + U h + b)`, `h' = sigmoid(beta) h + sigmoid(alpha) c`, W and U dense or of low rank.
 //!
 //! Source: Kusupati et al., FastGRNN, NeurIPS 2018, section 3.1. Shapes: as [`super::rnn`], and alpha [1], beta [1], initially
 //! -3 and 3. Folding: as the RNN's, with `a = sigmoid(beta)`, `e = sigmoid(alpha)`.
 
 use ernn_kernels::Real;
-use ernn_kernels::leaky::LeakyGradient;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-use super::folded::sigmoid;
+use super::pieces::sigmoid;
 use super::rnn::RnnConfig;
 use super::settings::setting;
-use super::{Activation, Cell, Folded, Rank, Tensor};
+use super::{Activation, Cell, Folded, FoldedGradient, FoldedLeaky, Rank, Tensor};
 use crate::Result;
 
 /// Settings of a FastRNN; the defaults are the paper's.
@@ -22,6 +21,8 @@ pub struct FastRnnConfig {
     pub hidden: usize,
     /// Rank of `U`.
     pub rank: Rank,
+    /// Rank of `W`.
+    pub input_rank: Rank,
     /// `phi`.
     pub activation: Activation,
     /// Initial `alpha`.
@@ -35,6 +36,7 @@ impl Default for FastRnnConfig {
         FastRnnConfig {
             hidden: 64,
             rank: Rank::Full,
+            input_rank: Rank::Full,
             activation: Activation::Tanh,
             alpha: -3.0,
             beta: 3.0,
@@ -48,12 +50,13 @@ impl FastRnnConfig {
         RnnConfig {
             hidden: self.hidden,
             rank: self.rank,
+            input_rank: self.input_rank,
             activation: self.activation,
         }
     }
 
     fn inner_len(&self, inputs: usize) -> usize {
-        self.inner().lengths(inputs).iter().sum()
+        self.inner().len(inputs)
     }
 }
 
@@ -81,20 +84,20 @@ impl Cell for FastRnnConfig {
 
     fn fold<F: Real>(&self, inputs: usize, parameters: &[F]) -> Folded<F> {
         let (inner, scalars) = parameters.split_at(self.inner_len(inputs));
-        Folded {
+        Folded::Leaky(FoldedLeaky {
             decay: vec![sigmoid(scalars[1])],
             gain: vec![sigmoid(scalars[0])],
             learned_steps: true,
-            ..self.inner().fold(inputs, inner)
-        }
+            ..self.inner().fold_leaky(inputs, inner)
+        })
     }
 
-    fn unfold<F: Real>(&self, inputs: usize, parameters: &[F], folded: &LeakyGradient<F>, gradient: &mut [F]) {
+    fn unfold<F: Real>(&self, inputs: usize, parameters: &[F], folded: &FoldedGradient<F>, gradient: &mut [F]) {
         let at = self.inner_len(inputs);
         let (inner, scalars) = parameters.split_at(at);
         let (inner_gradient, scalar_gradients) = gradient.split_at_mut(at);
         self.inner().unfold(inputs, inner, folded, inner_gradient);
-        let outer = [folded.gain[0], folded.decay[0]];
+        let outer = [folded.leaky().gain[0], folded.leaky().decay[0]];
         for ((out, &x), outer) in scalar_gradients.iter_mut().zip(scalars).zip(outer) {
             let y = sigmoid(x);
             *out += outer * y * (F::ONE - y);

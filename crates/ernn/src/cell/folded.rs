@@ -1,14 +1,13 @@
-//! A folded cell that owns its numbers, and the pieces that foldings are made of.
+//! A folded cell that owns its numbers: one of the kernels' families, run through one door.
 
-use ernn_kernels::leaky::{Leaky, Recurrent};
-use ernn_kernels::{Activation, Matrix, Real, multiply_add};
-use rand::Rng;
-use rand_distr::{Distribution, Normal};
+use ernn_kernels::gated::{self, Gated, GatedGradient, Gates};
+use ernn_kernels::leaky::{self, Leaky, LeakyGradient, Recurrent};
+use ernn_kernels::{Activation, Isa, Panels, Real, StateGradient, Trace, backward, forward, infer};
 
 /// The recurrent matrix `R` of a folded cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FoldedRecurrent<F> {
-    /// `[D,D]`.
+    /// `[D,D]`; of a gated cell `[groups D, D]`.
     Dense(Vec<F>),
     /// `c I + A B`.
     LowRank {
@@ -16,16 +15,35 @@ pub enum FoldedRecurrent<F> {
         rank: usize,
         /// `c`.
         identity: F,
-        /// `A`, `[D,r]`.
+        /// `A`, `[D,r]`; of a gated cell `[groups D, r]`.
         left: Vec<F>,
         /// `B`, `[r,D]`.
         right: Vec<F>,
     },
 }
 
-/// A folded cell; see [`ernn_kernels::leaky`] for the letters.
+impl<F: Real> FoldedRecurrent<F> {
+    fn view(&self) -> Recurrent<'_, F> {
+        match self {
+            FoldedRecurrent::Dense(weight) => Recurrent::Dense(weight),
+            FoldedRecurrent::LowRank {
+                rank,
+                identity,
+                left,
+                right,
+            } => Recurrent::LowRank {
+                rank: *rank,
+                identity: *identity,
+                left,
+                right,
+            },
+        }
+    }
+}
+
+/// A folded cell of the leaky family; see [`ernn_kernels::leaky`] for the letters.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Folded<F> {
+pub struct FoldedLeaky<F> {
     /// `d`.
     pub inputs: usize,
     /// `D`.
@@ -52,28 +70,15 @@ pub struct Folded<F> {
     pub learned_steps: bool,
 }
 
-impl<F: Real> Folded<F> {
-    /// The view that the kernels take.
-    pub fn view(&self) -> Leaky<'_, F> {
+impl<F: Real> FoldedLeaky<F> {
+    /// The view that the kernels take, `first_step` steps into a sequence.
+    pub fn view(&self, first_step: usize) -> Leaky<'_, F> {
         Leaky {
             inputs: self.inputs,
             hidden: self.hidden,
             input_weight: &self.input_weight,
             bias: &self.bias,
-            recurrent: match &self.recurrent {
-                FoldedRecurrent::Dense(weight) => Recurrent::Dense(weight),
-                FoldedRecurrent::LowRank {
-                    rank,
-                    identity,
-                    left,
-                    right,
-                } => Recurrent::LowRank {
-                    rank: *rank,
-                    identity: *identity,
-                    left,
-                    right,
-                },
-            },
+            recurrent: self.recurrent.view(),
             activation: self.activation,
             iterations: self.iterations,
             start_scale: self.start_scale,
@@ -81,60 +86,226 @@ impl<F: Real> Folded<F> {
             decay: &self.decay,
             gain: &self.gain,
             learned_steps: self.learned_steps,
+            first_step,
         }
     }
 }
 
-/// `left * right` as a new matrix.
-pub(crate) fn product<F: Real>(left: Matrix<F>, right: Matrix<F>, len: usize) -> Vec<F> {
-    let mut out = vec![F::ZERO; len];
-    multiply_add(F::ONE, left, right, &mut out);
-    out
+/// A folded cell of the gated family; see [`ernn_kernels::gated`] for groups and scalars.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FoldedGated<F> {
+    /// Which cell.
+    pub gates: Gates,
+    /// `d`.
+    pub inputs: usize,
+    /// `D`.
+    pub hidden: usize,
+    /// `W`, `[groups that read the input * D, d]`.
+    pub input_weight: Vec<F>,
+    /// `b`, `[all groups * D]`.
+    pub bias: Vec<F>,
+    /// `R`.
+    pub recurrent: FoldedRecurrent<F>,
+    /// Activation of the gates.
+    pub gate: Activation,
+    /// Activation of the candidate.
+    pub activation: Activation,
+    /// The cell's scalars.
+    pub scalars: [F; 2],
 }
 
-/// `out += values`.
-pub(crate) fn add<F: Real>(out: &mut [F], values: &[F]) {
-    assert_eq!(out.len(), values.len());
-    for (out, &value) in out.iter_mut().zip(values) {
-        *out += value;
+impl<F: Real> FoldedGated<F> {
+    /// The view that the kernels take.
+    pub fn view(&self) -> Gated<'_, F> {
+        Gated {
+            gates: self.gates,
+            inputs: self.inputs,
+            hidden: self.hidden,
+            input_weight: &self.input_weight,
+            bias: &self.bias,
+            recurrent: self.recurrent.view(),
+            gate: self.gate,
+            activation: self.activation,
+            scalars: self.scalars,
+        }
     }
 }
 
-/// Cuts a slice at the lengths of a cell's tensors.
-pub(crate) fn cut<F, const N: usize>(mut values: &[F], lengths: [usize; N]) -> [&[F]; N] {
-    lengths.map(|len| {
-        let (head, tail) = values.split_at(len);
-        values = tail;
-        head
-    })
+/// A folded cell of any family.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Folded<F> {
+    /// ERNN, RNN, FastRNN, AntisymmetricRNN, SpectralRNN.
+    Leaky(FoldedLeaky<F>),
+    /// LSTM, GRU, UGRNN, FastGRNN, gated AntisymmetricRNN.
+    Gated(FoldedGated<F>),
 }
 
-/// As [`cut`], for writing.
-pub(crate) fn cut_mut<F, const N: usize>(mut values: &mut [F], lengths: [usize; N]) -> [&mut [F]; N] {
-    lengths.map(|len| {
-        let (head, tail) = std::mem::take(&mut values).split_at_mut(len);
-        values = tail;
-        head
-    })
+/// The gradient of a folded cell's numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FoldedGradient<F> {
+    /// Of a leaky cell.
+    Leaky(LeakyGradient<F>),
+    /// Of a gated cell.
+    Gated(GatedGradient<F>),
 }
 
-/// Fills with draws from a normal distribution around 0.
-pub(crate) fn fill_normal<F: Real>(rng: &mut impl Rng, deviation: f64, values: &mut [F]) {
-    let normal = Normal::new(0.0, deviation).expect("checked with the settings");
-    for value in values {
-        *value = F::from_f64(normal.sample(rng));
+impl<F> FoldedGradient<F> {
+    /// That of a leaky cell.
+    ///
+    /// # Panics
+    /// If it is another family's: a broken caller.
+    pub fn leaky(&self) -> &LeakyGradient<F> {
+        match self {
+            FoldedGradient::Leaky(gradient) => gradient,
+            _ => panic!("the gradient belongs to a cell of another family"),
+        }
+    }
+
+    /// That of a gated cell.
+    ///
+    /// # Panics
+    /// As [`FoldedGradient::leaky`].
+    pub fn gated(&self) -> &GatedGradient<F> {
+        match self {
+            FoldedGradient::Gated(gradient) => gradient,
+            _ => panic!("the gradient belongs to a cell of another family"),
+        }
     }
 }
 
-/// Fills with draws from a uniform distribution between `-bound` and `bound`.
-pub(crate) fn fill_uniform<F: Real>(rng: &mut impl Rng, bound: f64, values: &mut [F]) {
-    use rand::RngExt;
-    for value in values {
-        *value = F::from_f64(rng.random_range(-bound..=bound));
+/// The gradient as that of a family, made one if it was another's.
+impl<F: Real> FoldedGradient<F> {
+    fn as_leaky(&mut self) -> &mut LeakyGradient<F> {
+        if !matches!(self, FoldedGradient::Leaky(_)) {
+            *self = FoldedGradient::Leaky(LeakyGradient::default());
+        }
+        match self {
+            FoldedGradient::Leaky(gradient) => gradient,
+            _ => unreachable!("it was just made one"),
+        }
+    }
+
+    fn as_gated(&mut self) -> &mut GatedGradient<F> {
+        if !matches!(self, FoldedGradient::Gated(_)) {
+            *self = FoldedGradient::Gated(GatedGradient::default());
+        }
+        match self {
+            FoldedGradient::Gated(gradient) => gradient,
+            _ => unreachable!("it was just made one"),
+        }
     }
 }
 
-/// The logistic function.
-pub(crate) fn sigmoid<F: Real>(x: F) -> F {
-    F::ONE / (F::ONE + (-x).exp())
+impl<F: Real> Default for FoldedGradient<F> {
+    fn default() -> Self {
+        FoldedGradient::Leaky(LeakyGradient::default())
+    }
+}
+
+/// A piece of a batch to run over: its inputs, the states that it starts from, and its place in the sequences.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece<'a, F: Real> {
+    /// The inputs of these steps.
+    pub input: &'a Panels<F>,
+    /// `[sequences, state_len]`; none: zeros.
+    pub initial: Option<&'a [F]>,
+    /// Steps of the sequences before this piece.
+    pub first_step: usize,
+}
+
+impl<F: Real> Folded<F> {
+    /// `D`.
+    pub fn hidden(&self) -> usize {
+        match self {
+            Folded::Leaky(cell) => cell.hidden,
+            Folded::Gated(cell) => cell.hidden,
+        }
+    }
+
+    /// Numbers in the whole state of a sequence: `D`, or for the LSTM `2 D` (`h`, then `c`).
+    pub fn state_len(&self) -> usize {
+        match self {
+            Folded::Gated(cell) if cell.gates == Gates::Lstm => 2 * cell.hidden,
+            _ => self.hidden(),
+        }
+    }
+
+    /// Runs over a piece and leaves all states in `trace`, with what the backward pass needs.
+    pub fn forward(&self, piece: Piece<F>, trace: &mut Trace<F>) {
+        let Piece {
+            input,
+            initial,
+            first_step,
+        } = piece;
+        match self {
+            Folded::Leaky(cell) => forward(&cell.view(first_step), input, initial, trace),
+            Folded::Gated(cell) => forward(&cell.view(), input, initial, trace),
+        }
+    }
+
+    /// As [`Folded::forward`] where no backward pass follows.
+    pub fn infer(&self, piece: Piece<F>, trace: &mut Trace<F>) {
+        let Piece {
+            input,
+            initial,
+            first_step,
+        } = piece;
+        match self {
+            Folded::Leaky(cell) => infer(&cell.view(first_step), input, initial, trace),
+            Folded::Gated(cell) => infer(&cell.view(), input, initial, trace),
+        }
+    }
+
+    /// The gradient of the folded numbers, and of the inputs where wanted, after [`Folded::forward`] on the same piece.
+    pub fn backward(
+        &self,
+        piece: Piece<F>,
+        trace: &mut Trace<F>,
+        states: StateGradient<F>,
+        gradient: &mut FoldedGradient<F>,
+        input_gradient: Option<&mut Panels<F>>,
+        initial_gradient: Option<&mut Vec<F>>,
+    ) {
+        let (input, first_step) = (piece.input, piece.first_step);
+        match self {
+            Folded::Leaky(cell) => {
+                let gradient = gradient.as_leaky();
+                let view = cell.view(first_step);
+                backward(&view, input, trace, states, gradient, input_gradient, initial_gradient);
+            }
+            Folded::Gated(cell) => {
+                let gradient = gradient.as_gated();
+                let view = cell.view();
+                backward(&view, input, trace, states, gradient, input_gradient, initial_gradient);
+            }
+        }
+    }
+
+    /// The cell packed for one sequence at a time.
+    pub fn runner(&self, isa: Isa) -> CellRunner<F> {
+        match self {
+            Folded::Leaky(cell) => CellRunner::Leaky(leaky::SequenceRunner::new(isa, &cell.view(0))),
+            Folded::Gated(cell) => CellRunner::Gated(gated::SequenceRunner::new(isa, &cell.view())),
+        }
+    }
+}
+
+/// A folded cell packed for one sequence at a time.
+#[derive(Clone, Debug)]
+pub enum CellRunner<F> {
+    /// A leaky cell.
+    Leaky(leaky::SequenceRunner<F>),
+    /// A gated cell.
+    Gated(gated::SequenceRunner<F>),
+}
+
+impl<F: Real> CellRunner<F> {
+    /// Runs over `input` `[T, d]` from `state` `[state_len]`, which becomes the state after the last step, and writes all `h`
+    /// `[T, D]`. `first_step` steps of the sequence were run before.
+    pub fn run(&mut self, input: &[F], first_step: usize, state: &mut [F], states: &mut Vec<F>) {
+        match self {
+            CellRunner::Leaky(runner) => runner.run(input, first_step, state, states),
+            CellRunner::Gated(runner) => runner.run(input, state, states),
+        }
+    }
 }

@@ -1,29 +1,42 @@
 //! Cells: one file per recurrent cell, with its formula, its parameters, its folding and the folding's vjp.
 //!
-//! Every cell of the leaky family becomes the one recurrence of [`ernn_kernels::leaky`] once its parameters are folded. A cell
+//! Every cell becomes a recurrence of one of the kernels' families once its parameters are folded ([`Folded`]). A cell
 //! folds once per optimizer step ([`CellConfig::fold`]), the kernel runs over the whole sequence, and [`CellConfig::unfold`]
 //! takes the gradient back through the folding.
 
 mod antisymmetric;
 mod ernn;
+mod fastgrnn;
 mod fastrnn;
 mod folded;
+mod gated_antisymmetric;
+mod gru;
+mod lstm;
+mod pieces;
 mod rnn;
 mod settings;
 mod span;
+mod spectral;
+mod stacked;
+mod ugrnn;
 
 use ernn_kernels::Real;
-use ernn_kernels::leaky::LeakyGradient;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
 pub use self::antisymmetric::AntisymmetricConfig;
 pub use self::ernn::{ErnnConfig, Projection, Sign, Start, StepSizes};
+pub use self::fastgrnn::FastGrnnConfig;
 pub use self::fastrnn::FastRnnConfig;
-pub use self::folded::{Folded, FoldedRecurrent};
+pub use self::folded::{CellRunner, Folded, FoldedGated, FoldedGradient, FoldedLeaky, FoldedRecurrent, Piece};
+pub use self::gated_antisymmetric::GatedAntisymmetricConfig;
+pub use self::gru::{GruConfig, Reset};
+pub use self::lstm::LstmConfig;
 pub use self::rnn::RnnConfig;
-pub use self::settings::{Activation, Rank};
+pub use self::settings::{Activation, GateActivation, Rank};
 pub use self::span::Span;
+pub use self::spectral::SpectralConfig;
+pub use self::ugrnn::UgrnnConfig;
 use crate::Result;
 
 /// A recurrent cell and its settings.
@@ -39,6 +52,19 @@ pub enum CellConfig {
     FastRnn(FastRnnConfig),
     /// AntisymmetricRNN.
     Antisymmetric(AntisymmetricConfig),
+    /// SpectralRNN: singular values near 1.
+    Spectral(SpectralConfig),
+    /// Long short-term memory.
+    Lstm(LstmConfig),
+    /// Gated recurrent unit.
+    Gru(GruConfig),
+    /// Update-gate network.
+    Ugrnn(UgrnnConfig),
+    /// FastGRNN: one matrix for gate and candidate.
+    #[serde(rename = "fastgrnn")]
+    FastGrnn(FastGrnnConfig),
+    /// AntisymmetricRNN with gating.
+    GatedAntisymmetric(GatedAntisymmetricConfig),
 }
 
 /// What every cell offers to the model; implemented in the cell's own file.
@@ -52,7 +78,7 @@ pub(crate) trait Cell {
     /// The folded recurrence.
     fn fold<F: Real>(&self, inputs: usize, parameters: &[F]) -> Folded<F>;
     /// Adds the gradient of the parameters, given that of the folded recurrence.
-    fn unfold<F: Real>(&self, inputs: usize, parameters: &[F], folded: &LeakyGradient<F>, gradient: &mut [F]);
+    fn unfold<F: Real>(&self, inputs: usize, parameters: &[F], folded: &FoldedGradient<F>, gradient: &mut [F]);
 }
 
 /// A tensor of a cell before it has a place in the flat vector.
@@ -92,20 +118,70 @@ macro_rules! each {
             CellConfig::Ernn($cell) => $call,
             CellConfig::Rnn($cell) => $call,
             CellConfig::FastRnn($cell) => $call,
+            CellConfig::FastGrnn($cell) => $call,
+            CellConfig::Ugrnn($cell) => $call,
+            CellConfig::Gru($cell) => $call,
+            CellConfig::Lstm($cell) => $call,
             CellConfig::Antisymmetric($cell) => $call,
+            CellConfig::GatedAntisymmetric($cell) => $call,
+            CellConfig::Spectral($cell) => $call,
         }
     };
 }
 
 impl CellConfig {
+    /// The names of all cells, as in `--cell`.
+    pub const KINDS: &[&str] = &[
+        "ernn",
+        "rnn",
+        "fastrnn",
+        "fastgrnn",
+        "ugrnn",
+        "gru",
+        "lstm",
+        "antisymmetric",
+        "gated-antisymmetric",
+        "spectral",
+    ];
+
+    /// The cell of this name with its default settings.
+    pub fn of_kind(kind: &str) -> Option<CellConfig> {
+        let cell = match kind {
+            "ernn" => CellConfig::Ernn(ErnnConfig::default()),
+            "rnn" => CellConfig::Rnn(RnnConfig::default()),
+            "fastrnn" => CellConfig::FastRnn(FastRnnConfig::default()),
+            "fastgrnn" => CellConfig::FastGrnn(FastGrnnConfig::default()),
+            "ugrnn" => CellConfig::Ugrnn(UgrnnConfig::default()),
+            "gru" => CellConfig::Gru(GruConfig::default()),
+            "lstm" => CellConfig::Lstm(LstmConfig::default()),
+            "antisymmetric" => CellConfig::Antisymmetric(AntisymmetricConfig::default()),
+            "gated-antisymmetric" => CellConfig::GatedAntisymmetric(GatedAntisymmetricConfig::default()),
+            "spectral" => CellConfig::Spectral(SpectralConfig::default()),
+            _ => return None,
+        };
+        Some(cell)
+    }
+
     /// The name as in `--cell`.
     pub fn name(&self) -> &'static str {
         match self {
             CellConfig::Ernn(_) => "ernn",
             CellConfig::Rnn(_) => "rnn",
             CellConfig::FastRnn(_) => "fastrnn",
+            CellConfig::FastGrnn(_) => "fastgrnn",
+            CellConfig::Ugrnn(_) => "ugrnn",
+            CellConfig::Gru(_) => "gru",
+            CellConfig::Lstm(_) => "lstm",
             CellConfig::Antisymmetric(_) => "antisymmetric",
+            CellConfig::GatedAntisymmetric(_) => "gated-antisymmetric",
+            CellConfig::Spectral(_) => "spectral",
         }
+    }
+
+    /// The same cell of another hidden size.
+    pub fn with_hidden(mut self, hidden: usize) -> Self {
+        each!(&mut self, cell => cell.hidden = hidden);
+        self
     }
 
     /// `D`, the size of the hidden state.
@@ -153,7 +229,7 @@ impl CellConfig {
     }
 
     /// Adds to `gradient` the gradient of the parameters, given that of the folded recurrence (the folding's vjp).
-    pub fn unfold<F: Real>(&self, inputs: usize, parameters: &[F], folded: &LeakyGradient<F>, gradient: &mut [F]) {
+    pub fn unfold<F: Real>(&self, inputs: usize, parameters: &[F], folded: &FoldedGradient<F>, gradient: &mut [F]) {
         each!(self, cell => cell.unfold(inputs, parameters, folded, gradient));
     }
 }

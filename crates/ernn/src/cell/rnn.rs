@@ -1,15 +1,14 @@
-//! RNN, the plain recurrent network (Elman, 1990): `h' = phi(W x + U h + b)`, U dense or `U1 U2`.
+//! RNN, the plain recurrent network (Elman, 1990): `h' = phi(W x + U h + b)`, W and U dense or of low rank.
 //!
-//! Shapes: W [D,d], b [D], U [D,D] (or U1 [D,r], U2 [r,D]). Folding: `a = 0`, `e = 1`, `R = U`.
+//! Shapes: W [D,d] (or W1 [D,r_w], W2 [r_w,d]), U [D,D] (or U1 [D,r], U2 [r,D]), b [D]. Folding: `a = 0`, `e = 1`, `R = U`.
 
 use ernn_kernels::Real;
-use ernn_kernels::leaky::LeakyGradient;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-use super::folded::{add, cut, cut_mut, fill_uniform};
-use super::settings::check_hidden;
-use super::{Activation, Cell, Folded, FoldedRecurrent, Rank, Tensor};
+use super::pieces::{add, cut, cut_mut, fill_uniform};
+use super::stacked::Stacked;
+use super::{Activation, Cell, Folded, FoldedGradient, FoldedLeaky, Rank, Tensor};
 use crate::Result;
 
 /// Settings of a plain RNN.
@@ -20,6 +19,8 @@ pub struct RnnConfig {
     pub hidden: usize,
     /// Rank of `U`.
     pub rank: Rank,
+    /// Rank of `W`.
+    pub input_rank: Rank,
     /// `phi`.
     pub activation: Activation,
 }
@@ -29,63 +30,45 @@ impl Default for RnnConfig {
         RnnConfig {
             hidden: 64,
             rank: Rank::Full,
+            input_rank: Rank::Full,
             activation: Activation::Tanh,
         }
     }
 }
 
 impl RnnConfig {
-    /// Lengths of W, b, and U or U1, U2.
-    pub(super) fn lengths(&self, inputs: usize) -> [usize; 4] {
-        let [first, second] = self.rank.lengths(self.hidden);
-        [self.hidden * inputs, self.hidden, first, second]
-    }
-}
-
-impl Cell for RnnConfig {
-    fn check(&self) -> Result<()> {
-        check_hidden(self.hidden)?;
-        self.rank.check(self.hidden)
-    }
-
-    fn tensors(&self, inputs: usize) -> Vec<Tensor> {
-        let hidden = self.hidden;
-        let mut tensors = vec![Tensor::matrix("W", hidden, inputs), Tensor::vector("b", hidden)];
-        tensors.extend(self.rank.tensors(hidden, "U", ["U1", "U2"]));
-        tensors
-    }
-
-    /// Uniform in +-1/sqrt(D), as torch's; the factors of a low-rank `U` in +-(r D)^(-1/4), so that `U` is of like size.
-    fn initialize<F: Real>(&self, inputs: usize, rng: &mut impl Rng, parameters: &mut [F]) {
-        let bound = 1.0 / (self.hidden as f64).sqrt();
-        let [w, b, first, second] = cut_mut(parameters, self.lengths(inputs));
-        fill_uniform(rng, bound, w);
-        fill_uniform(rng, bound, b);
-        let factor = match self.rank {
-            Rank::Full => bound,
-            Rank::Low(rank) => ((rank * self.hidden) as f64).powf(-0.25),
-        };
-        fill_uniform(rng, factor, first);
-        fill_uniform(rng, factor, second);
-    }
-
-    fn fold<F: Real>(&self, inputs: usize, parameters: &[F]) -> Folded<F> {
-        let [w, b, first, second] = cut(parameters, self.lengths(inputs));
-        let recurrent = match self.rank {
-            Rank::Full => FoldedRecurrent::Dense(first.to_vec()),
-            Rank::Low(rank) => FoldedRecurrent::LowRank {
-                rank,
-                identity: F::ZERO,
-                left: first.to_vec(),
-                right: second.to_vec(),
-            },
-        };
-        Folded {
+    fn matrices(&self, inputs: usize) -> Stacked {
+        Stacked {
             inputs,
             hidden: self.hidden,
-            input_weight: w.to_vec(),
+            input_rank: self.input_rank,
+            rank: self.rank,
+            input_order: &[0],
+            state_order: &[0],
+        }
+    }
+
+    /// Lengths of the matrices' tensors and of b.
+    fn lengths(&self, inputs: usize) -> [usize; 5] {
+        let [w1, w2, u1, u2] = self.matrices(inputs).lengths();
+        [w1, w2, u1, u2, self.hidden]
+    }
+
+    /// Number of parameters.
+    pub(super) fn len(&self, inputs: usize) -> usize {
+        self.lengths(inputs).iter().sum()
+    }
+
+    /// The folded cell, for cells that are one but for their step sizes.
+    pub(super) fn fold_leaky<F: Real>(&self, inputs: usize, parameters: &[F]) -> FoldedLeaky<F> {
+        let [w1, w2, u1, u2, b] = cut(parameters, self.lengths(inputs));
+        let matrices = self.matrices(inputs);
+        FoldedLeaky {
+            inputs,
+            hidden: self.hidden,
+            input_weight: matrices.fold_input([w1, w2, u1, u2]),
             bias: b.to_vec(),
-            recurrent,
+            recurrent: matrices.fold_recurrent([w1, w2, u1, u2]),
             activation: self.activation.into(),
             iterations: 1,
             start_scale: F::ONE,
@@ -95,12 +78,37 @@ impl Cell for RnnConfig {
             learned_steps: false,
         }
     }
+}
 
-    fn unfold<F: Real>(&self, inputs: usize, _: &[F], folded: &LeakyGradient<F>, gradient: &mut [F]) {
-        let [w, b, first, second] = cut_mut(gradient, self.lengths(inputs));
-        add(w, &folded.input_weight);
-        add(b, &folded.bias);
-        add(first, &folded.left);
-        add(second, &folded.right);
+impl Cell for RnnConfig {
+    fn check(&self) -> Result<()> {
+        Stacked::check(self.hidden, self.input_rank, self.rank)
+    }
+
+    fn tensors(&self, inputs: usize) -> Vec<Tensor> {
+        let mut tensors = self.matrices(inputs).tensors();
+        tensors.push(Tensor::vector("b", self.hidden));
+        tensors
+    }
+
+    /// b uniform in +-1/sqrt(D), as torch's, and the matrices as [`Stacked::initialize`].
+    fn initialize<F: Real>(&self, inputs: usize, rng: &mut impl Rng, parameters: &mut [F]) {
+        let [w1, w2, u1, u2, b] = cut_mut(parameters, self.lengths(inputs));
+        self.matrices(inputs).initialize(rng, [w1, w2, u1, u2]);
+        fill_uniform(rng, 1.0 / (self.hidden as f64).sqrt(), b);
+    }
+
+    fn fold<F: Real>(&self, inputs: usize, parameters: &[F]) -> Folded<F> {
+        Folded::Leaky(self.fold_leaky(inputs, parameters))
+    }
+
+    fn unfold<F: Real>(&self, inputs: usize, parameters: &[F], folded: &FoldedGradient<F>, gradient: &mut [F]) {
+        let folded = folded.leaky();
+        let [w1, w2, u1, u2, _] = cut(parameters, self.lengths(inputs));
+        let [dw1, dw2, du1, du2, db] = cut_mut(gradient, self.lengths(inputs));
+        let outer = [&folded.input_weight[..], &folded.left, &folded.right];
+        self.matrices(inputs)
+            .unfold([w1, w2, u1, u2], outer, [dw1, dw2, du1, du2]);
+        add(db, &folded.bias);
     }
 }

@@ -15,6 +15,10 @@ pub enum Activation {
     Tanh,
     /// `1 / (1 + e^-x)`.
     Sigmoid,
+    /// `x` between -1 and 1: piecewise-linear tanh.
+    HardTanh,
+    /// `(x + 1) / 2` between 0 and 1: piecewise-linear sigmoid.
+    HardSigmoid,
 }
 
 impl From<Activation> for ernn_kernels::Activation {
@@ -23,6 +27,27 @@ impl From<Activation> for ernn_kernels::Activation {
             Activation::Relu => ernn_kernels::Activation::Relu,
             Activation::Tanh => ernn_kernels::Activation::Tanh,
             Activation::Sigmoid => ernn_kernels::Activation::Sigmoid,
+            Activation::HardTanh => ernn_kernels::Activation::HardTanh,
+            Activation::HardSigmoid => ernn_kernels::Activation::HardSigmoid,
+        }
+    }
+}
+
+/// The activation of a gate: a function between 0 and 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GateActivation {
+    /// `1 / (1 + e^-x)`.
+    Sigmoid,
+    /// `(x + 1) / 2` between 0 and 1: piecewise-linear sigmoid.
+    HardSigmoid,
+}
+
+impl From<GateActivation> for ernn_kernels::Activation {
+    fn from(activation: GateActivation) -> Self {
+        match activation {
+            GateActivation::Sigmoid => ernn_kernels::Activation::Sigmoid,
+            GateActivation::HardSigmoid => ernn_kernels::Activation::HardSigmoid,
         }
     }
 }
@@ -37,22 +62,28 @@ pub enum Rank {
 }
 
 impl Rank {
-    /// Lengths of a recurrent matrix's tensors: `[D,D]` and nothing, or its factors `[D,r]` and `[r,D]`.
-    pub(crate) fn lengths(self, hidden: usize) -> [usize; 2] {
+    /// Lengths of the tensors of a matrix `[rows, columns]`: all of it and nothing, or its factors `[rows,r]` and `[r,columns]`.
+    pub(crate) fn lengths(self, rows: usize, columns: usize) -> [usize; 2] {
         match self {
-            Rank::Full => [hidden * hidden, 0],
-            Rank::Low(rank) => [hidden * rank, rank * hidden],
+            Rank::Full => [rows * columns, 0],
+            Rank::Low(rank) => [rows * rank, rank * columns],
         }
     }
 
     /// Those tensors, under the name of the dense matrix or of its factors.
-    pub(crate) fn tensors(self, hidden: usize, dense: &'static str, factors: [&'static str; 2]) -> Vec<Tensor> {
+    pub(crate) fn tensors(
+        self,
+        rows: usize,
+        columns: usize,
+        dense: &'static str,
+        factors: [&'static str; 2],
+    ) -> Vec<Tensor> {
         match self {
-            Rank::Full => vec![Tensor::matrix(dense, hidden, hidden)],
+            Rank::Full => vec![Tensor::matrix(dense, rows, columns)],
             Rank::Low(rank) => {
                 vec![
-                    Tensor::matrix(factors[0], hidden, rank),
-                    Tensor::matrix(factors[1], rank, hidden),
+                    Tensor::matrix(factors[0], rows, rank),
+                    Tensor::matrix(factors[1], rank, columns),
                 ]
             }
         }
@@ -60,9 +91,14 @@ impl Rank {
 
     /// Checks it against the hidden size.
     pub(crate) fn check(self, hidden: usize) -> Result<()> {
+        self.check_as("rank", hidden)
+    }
+
+    /// As [`Rank::check`], for a setting of another name.
+    pub(crate) fn check_as(self, name: &str, hidden: usize) -> Result<()> {
         match self {
             Rank::Low(rank) if rank == 0 || rank > hidden => Err(setting(
-                "rank",
+                name,
                 rank,
                 format!("full or a number from 1 to the hidden size, {hidden}"),
             )),

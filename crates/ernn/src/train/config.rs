@@ -48,6 +48,10 @@ pub struct ModelSettings {
     pub dropout: f64,
     /// What the readout sees of the last layer's states.
     pub pooling: Pooling,
+    /// Whether every layer has a second cell that reads the sequences from their ends.
+    pub bidirectional: bool,
+    /// Part of each layer's states that the next layer does not see during training.
+    pub layer_dropout: f64,
     /// The layers, first one first.
     pub layers: Vec<CellConfig>,
 }
@@ -80,6 +84,10 @@ pub struct TrainingSettings {
     /// Share of the entries of each matrix of the cells that is zero in the end, by iterative hard thresholding; the best epoch is
     /// then one of the last third, in which the zeros are fixed. 0: dense.
     pub sparsity: f64,
+    /// Steps through which gradients flow back at most: sequences are cut into pieces of at most this many, the longest one into pieces
+    /// of equal length, and the state is carried over their borders. 0: through all of the sequence.
+    #[serde(default)]
+    pub tbptt: usize,
     /// Epochs without a better one after which the run stops. 0: never.
     pub patience: usize,
     /// Whether to train anew on training and validation part together, for as many epochs as were run; that model is
@@ -181,6 +189,8 @@ impl RunConfig {
             layers: self.model.layers.clone(),
             dropout: self.model.dropout,
             pooling: self.model.pooling,
+            bidirectional: self.model.bidirectional,
+            layer_dropout: self.model.layer_dropout,
         }
     }
 
@@ -219,12 +229,23 @@ impl RunConfig {
     /// Refuses values out of range; names the setting, its value and the allowed ones.
     pub fn check(&self) -> Result<()> {
         self.training.check()?;
-        let dropout = self.model.dropout;
+        let rates = [
+            ("dropout", self.model.dropout),
+            ("layer_dropout", self.model.layer_dropout),
+        ];
+        for (name, rate) in rates {
+            demand(
+                (0.0..1.0).contains(&rate),
+                name,
+                rate,
+                "a number from 0 up to, but not including, 1",
+            )?;
+        }
         demand(
-            (0.0..1.0).contains(&dropout),
-            "dropout",
-            dropout,
-            "a number from 0 up to, but not including, 1",
+            !self.model.bidirectional || self.training.tbptt == 0,
+            "tbptt",
+            self.training.tbptt,
+            "0 for a bidirectional model: its second direction begins at a sequence's end, which a piece does not have",
         )?;
         demand(!self.model.layers.is_empty(), "layers", 0, "at least one layer")?;
         self.model.layers.iter().try_for_each(CellConfig::check)

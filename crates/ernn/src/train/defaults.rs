@@ -3,7 +3,7 @@
 //! Found on validation parts; the literature's values stand in the cells' own defaults.
 
 use super::{ClassWeights, DataSettings, ModelSettings, RunConfig, TrainingSettings};
-use crate::cell::{AntisymmetricConfig, CellConfig, ErnnConfig, FastRnnConfig, Rank, RnnConfig};
+use crate::cell::{CellConfig, ErnnConfig, Rank};
 use crate::data::MissingPolicy;
 use crate::model::Pooling;
 use crate::optim::{OptimizerConfig, Schedule};
@@ -89,6 +89,8 @@ pub(super) fn for_source(source: &str) -> RunConfig {
         model: ModelSettings {
             dropout: 0.0,
             pooling: choice.pooling,
+            bidirectional: false,
+            layer_dropout: 0.0,
             layers: vec![CellConfig::Ernn(ErnnConfig {
                 hidden: choice.hidden,
                 rank: Rank::Low(choice.rank),
@@ -107,6 +109,7 @@ pub(super) fn for_source(source: &str) -> RunConfig {
             input_offset: choice.input_offset,
             average: 0.99,
             sparsity: 0.0,
+            tbptt: 0,
             patience: 0,
             retrain: choice.retrain,
             optimizer: OptimizerConfig::default(),
@@ -120,26 +123,15 @@ pub(super) fn for_source(source: &str) -> RunConfig {
 
 /// A layer of this kind, as large as the default one.
 pub(super) fn layer(source: &str, kind: &str) -> Result<CellConfig> {
-    let choice = choice(source);
-    let hidden = choice.hidden;
-    match kind {
-        "ernn" => Ok(for_source(source).model.layers.swap_remove(0)),
-        "rnn" => Ok(CellConfig::Rnn(RnnConfig {
-            hidden,
-            ..RnnConfig::default()
-        })),
-        "fastrnn" => Ok(CellConfig::FastRnn(FastRnnConfig {
-            hidden,
-            ..FastRnnConfig::default()
-        })),
-        "antisymmetric" => Ok(CellConfig::Antisymmetric(AntisymmetricConfig {
-            hidden,
-            ..AntisymmetricConfig::default()
-        })),
-        other => Err(Error::Setting {
-            name: "cell".to_string(),
-            found: other.to_string(),
-            expected: "ernn, rnn, fastrnn or antisymmetric".to_string(),
-        }),
+    if kind == "ernn" {
+        return Ok(for_source(source).model.layers.swap_remove(0));
     }
+    let Some(cell) = CellConfig::of_kind(kind) else {
+        return Err(Error::Setting {
+            name: "cell".to_string(),
+            found: kind.to_string(),
+            expected: CellConfig::KINDS.join(", "),
+        });
+    };
+    Ok(cell.with_hidden(choice(source).hidden))
 }

@@ -47,7 +47,10 @@ impl Pace {
 /// One pass of a run over its parts.
 pub(super) struct Pass<'a> {
     settings: &'a TrainingSettings,
-    dropout: f64,
+    /// Whether there is dropout anywhere.
+    drops: bool,
+    /// Steps in a piece of truncated backpropagation.
+    piece: Option<usize>,
     classes: &'a [String],
     parts: &'a Parts,
     epochs: usize,
@@ -80,7 +83,8 @@ impl<'a> Pass<'a> {
         let steps = epochs * parts.fit.len().div_ceil(settings.batch_size);
         Ok(Pass {
             settings,
-            dropout: config.model.dropout,
+            drops: config.model.dropout > 0.0 || config.model.layer_dropout > 0.0,
+            piece: piece_length(settings.tbptt, parts.fit.longest()),
             classes,
             parts,
             epochs,
@@ -201,7 +205,8 @@ impl<'a> Pass<'a> {
         self.batch.fill(&self.parts.fit, members, noise);
         let options = LossOptions {
             class_weights: self.parts.class_weights.clone(),
-            dropout: (self.dropout > 0.0).then_some((seed, draw)),
+            dropout: self.drops.then_some((seed, draw)),
+            tbptt: self.piece,
         };
         let (loss, correct) =
             self.model
@@ -359,6 +364,12 @@ fn is_better(score: Option<f64>, loss: Option<f64>, best: Option<&Best>) -> bool
     };
     best.score
         .is_none_or(|highest| score > highest || (score == highest && loss < best.loss))
+}
+
+/// Steps in a piece: as many as `most` allows, and so that the longest sequence falls into equal pieces. A last piece of a few steps
+/// would let gradients flow through hardly any.
+fn piece_length(most: usize, longest: usize) -> Option<usize> {
+    (most > 0 && most < longest).then(|| longest.div_ceil(longest.div_ceil(most)))
 }
 
 fn restore(model: &mut Model<f32>, optimizer: &mut Optimizer<f32>, state: &RunState) -> Result<()> {

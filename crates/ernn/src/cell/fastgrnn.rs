@@ -1,0 +1,138 @@
+//! FastGRNN (Kusupati et al., FastGRNN, NeurIPS 2018, section 3.2): a gate that shares its matrices with the candidate.
+//!
+//! ```text
+//! p  = W x + U h
+//! z  = sigma(p + b_z)      c = phi(p + b_h)
+//! h' = (sigmoid(zeta) (1 - z) + sigmoid(nu)) c + z h
+//! ```
+//!
+//! Shapes: W [D,d] (or W1 [D,r_w], W2 [r_w,d]), U [D,D] (or U1 [D,r], U2 [r,D]), b_z [D], b_h [D], zeta [1], nu [1], initially 1
+//! and -4. Dense matrices make it the paper's FastGRNN-LSQ.
+
+use ernn_kernels::Real;
+use ernn_kernels::gated::Gates;
+use rand::Rng;
+use serde::{Deserialize, Serialize};
+
+use super::pieces::{add, cut, cut_mut, sigmoid};
+use super::settings::setting;
+use super::stacked::Stacked;
+use super::{Activation, Cell, Folded, FoldedGated, FoldedGradient, GateActivation, Rank, Tensor};
+use crate::Result;
+
+/// Settings of a FastGRNN; the defaults are the paper's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FastGrnnConfig {
+    /// `D`.
+    pub hidden: usize,
+    /// Rank of `U`.
+    pub rank: Rank,
+    /// Rank of `W`.
+    pub input_rank: Rank,
+    /// `sigma`.
+    pub gate_activation: GateActivation,
+    /// `phi`.
+    pub activation: Activation,
+    /// Initial `zeta`.
+    pub zeta: f64,
+    /// Initial `nu`.
+    pub nu: f64,
+}
+
+impl Default for FastGrnnConfig {
+    fn default() -> Self {
+        FastGrnnConfig {
+            hidden: 64,
+            rank: Rank::Full,
+            input_rank: Rank::Full,
+            gate_activation: GateActivation::Sigmoid,
+            activation: Activation::Tanh,
+            zeta: 1.0,
+            nu: -4.0,
+        }
+    }
+}
+
+impl FastGrnnConfig {
+    fn matrices(&self, inputs: usize) -> Stacked {
+        Stacked {
+            inputs,
+            hidden: self.hidden,
+            input_rank: self.input_rank,
+            rank: self.rank,
+            input_order: &[0],
+            state_order: &[0],
+        }
+    }
+
+    /// Lengths of the matrices' tensors, of both biases together, and of the scalars.
+    fn lengths(&self, inputs: usize) -> [usize; 6] {
+        let [w1, w2, u1, u2] = self.matrices(inputs).lengths();
+        [w1, w2, u1, u2, 2 * self.hidden, 2]
+    }
+}
+
+impl Cell for FastGrnnConfig {
+    fn check(&self) -> Result<()> {
+        for (name, value) in [("zeta", self.zeta), ("nu", self.nu)] {
+            if !value.is_finite() {
+                return Err(setting(name, value, "a finite number"));
+            }
+        }
+        Stacked::check(self.hidden, self.input_rank, self.rank)
+    }
+
+    fn tensors(&self, inputs: usize) -> Vec<Tensor> {
+        let mut tensors = self.matrices(inputs).tensors();
+        tensors.extend([
+            Tensor::vector("b_z", self.hidden),
+            Tensor::vector("b_h", self.hidden),
+            Tensor::vector("zeta", 1),
+            Tensor::vector("nu", 1),
+        ]);
+        tensors
+    }
+
+    /// Biases of z 1, so that the state is kept at first; those of the candidate 0.
+    fn initialize<F: Real>(&self, inputs: usize, rng: &mut impl Rng, parameters: &mut [F]) {
+        let [w1, w2, u1, u2, biases, scalars] = cut_mut(parameters, self.lengths(inputs));
+        self.matrices(inputs).initialize(rng, [w1, w2, u1, u2]);
+        let (z, c) = biases.split_at_mut(self.hidden);
+        z.fill(F::ONE);
+        c.fill(F::ZERO);
+        scalars.copy_from_slice(&[F::from_f64(self.zeta), F::from_f64(self.nu)]);
+    }
+
+    fn fold<F: Real>(&self, inputs: usize, parameters: &[F]) -> Folded<F> {
+        let [w1, w2, u1, u2, biases, scalars] = cut(parameters, self.lengths(inputs));
+        let matrices = self.matrices(inputs);
+        let mut bias = biases.to_vec();
+        bias.resize(3 * self.hidden, F::ZERO); // p has none
+        Folded::Gated(FoldedGated {
+            gates: Gates::FastGrnn,
+            inputs,
+            hidden: self.hidden,
+            input_weight: matrices.fold_input([w1, w2, u1, u2]),
+            bias,
+            recurrent: matrices.fold_recurrent([w1, w2, u1, u2]),
+            gate: self.gate_activation.into(),
+            activation: self.activation.into(),
+            scalars: [sigmoid(scalars[0]), sigmoid(scalars[1])],
+        })
+    }
+
+    fn unfold<F: Real>(&self, inputs: usize, parameters: &[F], folded: &FoldedGradient<F>, gradient: &mut [F]) {
+        let folded = folded.gated();
+        let [w1, w2, u1, u2, _, scalars] = cut(parameters, self.lengths(inputs));
+        let [dw1, dw2, du1, du2, biases, at_scalars] = cut_mut(gradient, self.lengths(inputs));
+        let outer = [&folded.input_weight[..], &folded.left, &folded.right];
+        self.matrices(inputs)
+            .unfold([w1, w2, u1, u2], outer, [dw1, dw2, du1, du2]);
+        add(biases, &folded.bias[..2 * self.hidden]);
+        for ((out, &x), &outer) in at_scalars.iter_mut().zip(scalars).zip(&folded.scalars) {
+            let y = sigmoid(x);
+            *out += outer * y * (F::ONE - y);
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! GRU (Cho et al., 2014):
+//!
+//! ```text
+//! r, z = sigma(W_* x + U_* h + b_*)
+//! n  = phi(W_n x + b[n] + r * (U_n h + b_n))     reset after the product, as torch and cuDNN
+//! n  = phi(W_n x + b[n] + U_n (r * h))           reset before the product, as the paper
+//! h' = (1 - z) n + z h
+//! ```
+//!
+//! Shapes: W [3D,d] (or W1 [3D,r_w], W2 [r_w,d]), U [3D,D] (or U1 [3D,r], U2 [r,D]), b [3D], gates in torch's order r, z, n; and
+//! b_n [D] for the reset after the product, where it is not the same as b[n].
+
+use ernn_kernels::Real;
+use ernn_kernels::gated::Gates;
+use rand::Rng;
+use serde::{Deserialize, Serialize};
+
+use super::pieces::{add, cut, cut_mut};
+use super::stacked::{Stacked, reorder, reorder_back};
+use super::{Activation, Cell, Folded, FoldedGated, FoldedGradient, GateActivation, Rank, Tensor};
+use crate::Result;
+
+/// The kernel's groups of `W` and `b`: n, r, z (and n of the state) for the reset after the product.
+const AFTER: &[usize] = &[2, 0, 1];
+const IN_ORDER: &[usize] = &[0, 1, 2];
+const UPDATE: usize = 1;
+
+/// Where a GRU forgets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reset {
+    /// `r * (U_n h + b_n)`.
+    After,
+    /// `U_n (r * h)`.
+    Before,
+}
+
+/// Settings of a GRU.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct GruConfig {
+    /// `D`.
+    pub hidden: usize,
+    /// Rank of `U`.
+    pub rank: Rank,
+    /// Rank of `W`.
+    pub input_rank: Rank,
+    /// `sigma`.
+    pub gate_activation: GateActivation,
+    /// `phi`.
+    pub activation: Activation,
+    /// Reset after or before the product.
+    pub reset: Reset,
+}
+
+impl Default for GruConfig {
+    fn default() -> Self {
+        GruConfig {
+            hidden: 64,
+            rank: Rank::Full,
+            input_rank: Rank::Full,
+            gate_activation: GateActivation::Sigmoid,
+            activation: Activation::Tanh,
+            reset: Reset::After,
+        }
+    }
+}
+
+impl GruConfig {
+    fn order(&self) -> &'static [usize] {
+        match self.reset {
+            Reset::After => AFTER,
+            Reset::Before => IN_ORDER,
+        }
+    }
+
+    fn matrices(&self, inputs: usize) -> Stacked {
+        Stacked {
+            inputs,
+            hidden: self.hidden,
+            input_rank: self.input_rank,
+            rank: self.rank,
+            input_order: self.order(),
+            state_order: IN_ORDER,
+        }
+    }
+
+    /// Lengths of the matrices' tensors, of b and of b_n.
+    fn lengths(&self, inputs: usize) -> [usize; 6] {
+        let [w1, w2, u1, u2] = self.matrices(inputs).lengths();
+        let state_bias = match self.reset {
+            Reset::After => self.hidden,
+            Reset::Before => 0,
+        };
+        [w1, w2, u1, u2, 3 * self.hidden, state_bias]
+    }
+}
+
+impl Cell for GruConfig {
+    fn check(&self) -> Result<()> {
+        Stacked::check(self.hidden, self.input_rank, self.rank)
+    }
+
+    fn tensors(&self, inputs: usize) -> Vec<Tensor> {
+        let mut tensors = self.matrices(inputs).tensors();
+        tensors.push(Tensor::vector("b", 3 * self.hidden));
+        if self.reset == Reset::After {
+            tensors.push(Tensor::vector("b_n", self.hidden));
+        }
+        tensors
+    }
+
+    /// Biases 0, those of z 1: the state is kept at first, as by the LSTM's forget gate.
+    fn initialize<F: Real>(&self, inputs: usize, rng: &mut impl Rng, parameters: &mut [F]) {
+        let [w1, w2, u1, u2, b, b_n] = cut_mut(parameters, self.lengths(inputs));
+        self.matrices(inputs).initialize(rng, [w1, w2, u1, u2]);
+        b.fill(F::ZERO);
+        b[UPDATE * self.hidden..(UPDATE + 1) * self.hidden].fill(F::ONE);
+        b_n.fill(F::ZERO);
+    }
+
+    fn fold<F: Real>(&self, inputs: usize, parameters: &[F]) -> Folded<F> {
+        let [w1, w2, u1, u2, b, b_n] = cut(parameters, self.lengths(inputs));
+        let matrices = self.matrices(inputs);
+        let mut bias = reorder(b, self.order());
+        bias.extend_from_slice(b_n);
+        Folded::Gated(FoldedGated {
+            gates: match self.reset {
+                Reset::After => Gates::GruAfter,
+                Reset::Before => Gates::GruBefore,
+            },
+            inputs,
+            hidden: self.hidden,
+            input_weight: matrices.fold_input([w1, w2, u1, u2]),
+            bias,
+            recurrent: matrices.fold_recurrent([w1, w2, u1, u2]),
+            gate: self.gate_activation.into(),
+            activation: self.activation.into(),
+            scalars: [F::ZERO; 2],
+        })
+    }
+
+    fn unfold<F: Real>(&self, inputs: usize, parameters: &[F], folded: &FoldedGradient<F>, gradient: &mut [F]) {
+        let folded = folded.gated();
+        let [w1, w2, u1, u2, _, _] = cut(parameters, self.lengths(inputs));
+        let [dw1, dw2, du1, du2, db, db_n] = cut_mut(gradient, self.lengths(inputs));
+        let outer = [&folded.input_weight[..], &folded.left, &folded.right];
+        self.matrices(inputs)
+            .unfold([w1, w2, u1, u2], outer, [dw1, dw2, du1, du2]);
+        let (bias, state_bias) = folded.bias.split_at(3 * self.hidden);
+        add(db, &reorder_back(bias, self.order()));
+        add(db_n, state_bias);
+    }
+}
