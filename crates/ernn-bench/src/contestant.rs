@@ -1,11 +1,11 @@
 //! One thing to time: a training step, one sequence forward, or the recurrent layer alone.
 
 use ernn::batch::Batch;
-use ernn::cell::{Activation, CellConfig, ErnnConfig, Folded, Rank, RnnConfig};
+use ernn::cell::{Activation, CellConfig, ErnnConfig, Folded, FoldedGradient, Piece, Rank, RnnConfig};
 use ernn::data::Part;
 use ernn::model::{LossOptions, Model, ModelConfig, Pooling, Runner, Workspace};
 use ernn::optim::{Optimizer, OptimizerConfig};
-use ernn_kernels::leaky::{LeakyGradient, StateGradient, Trace, backward, forward};
+use ernn_kernels::{StateGradient, Trace};
 use rayon::ThreadPool;
 
 const CLASSES: usize = 10;
@@ -69,8 +69,11 @@ impl Request {
                 hidden: self.hidden,
                 rank,
                 activation: Activation::Relu,
+                ..RnnConfig::default()
             })),
-            other => Err(format!("no cell {other}")),
+            other => CellConfig::of_kind(other)
+                .map(|cell| cell.with_hidden(self.hidden))
+                .ok_or_else(|| format!("no cell {other}")),
         }
     }
 
@@ -81,6 +84,8 @@ impl Request {
             layers: vec![self.config()?],
             dropout: 0.0,
             pooling: Pooling::Last,
+            bidirectional: false,
+            layer_dropout: 0.0,
         };
         Model::new(config, 1).map_err(|error| error.to_string())
     }
@@ -132,7 +137,7 @@ struct Kernel {
     batch: Batch<f32>,
     trace: Trace<f32>,
     last: Vec<f32>,
-    gradient: LeakyGradient<f32>,
+    gradient: FoldedGradient<f32>,
 }
 
 impl Contestant {
@@ -166,7 +171,7 @@ impl Contestant {
                     batch,
                     trace: Trace::default(),
                     last: vec![0.1; request.batch * request.hidden],
-                    gradient: LeakyGradient::default(),
+                    gradient: FoldedGradient::default(),
                 }))
             }
             other => return Err(format!("no task {other}")),
@@ -205,20 +210,17 @@ impl Train {
 
 impl Kernel {
     fn run(&mut self) {
-        let cell = self.cell.view();
-        forward(&cell, &self.batch.inputs, None, &mut self.trace);
+        let piece = Piece {
+            input: &self.batch.inputs,
+            initial: None,
+            first_step: 0,
+        };
+        self.cell.forward(piece, &mut self.trace);
         let states = StateGradient {
             last: Some(&self.last),
-            all: None,
+            ..StateGradient::default()
         };
-        backward(
-            &cell,
-            &self.batch.inputs,
-            &mut self.trace,
-            states,
-            &mut self.gradient,
-            None,
-            None,
-        );
+        self.cell
+            .backward(piece, &mut self.trace, states, &mut self.gradient, None, None);
     }
 }

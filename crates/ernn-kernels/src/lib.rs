@@ -19,6 +19,7 @@ mod panels;
 mod product;
 mod real;
 mod simd;
+mod turned;
 
 pub use blocks::{Recurrence, StateGradient, Trace, backward, forward, infer};
 pub use isa::Isa;

@@ -1,10 +1,12 @@
 //! Weight gradients: `gradient[m, n] += scale * sum over rows and lanes of left[row][m] * right[row][n]`.
 //!
-//! Both operands are loaded along the lanes, so nothing is transposed; a tile of 4 x 3 sums stays in registers over all rows
-//! and is added across the lanes once at its end. The left operand goes through in slabs that stay in the first-level cache
-//! while all tiles of the right operand pass by.
+//! Two ways, measured: wide operands go through [`crate::turned`]. Of narrow ones both are loaded along the lanes, so nothing is
+//! transposed and no register is filled with less than its width; a tile of 4 x 3 sums stays in registers over all rows and is
+//! added across the lanes once at its end. The left operand goes through in slabs that stay in the first-level cache while all
+//! tiles of the right operand pass by.
 
 use crate::simd::{Vector, load_row, row};
+use crate::turned::turned_outer;
 
 /// Panel rows at a distance: row `i` of the operand starts at `i * stride` and is a panel of `features` rows.
 #[derive(Clone, Copy)]
@@ -22,6 +24,9 @@ const TILE_RIGHT: usize = 3;
 /// Features of the left operand in a slab.
 const SLAB: usize = 12;
 
+/// Registers of features from which on an operand is wide: turning costs less than adding across lanes.
+const WIDE: usize = 4;
+
 /// The sum of `count` outer products, times `scale`.
 #[derive(Clone, Copy)]
 pub(crate) struct Outer<'a, F> {
@@ -36,6 +41,10 @@ pub(crate) struct Outer<'a, F> {
 #[inline(always)]
 pub(crate) fn outer<V: Vector>(of: Outer<V::Scalar>, gradient: &mut [V::Scalar]) {
     let Outer { left, right, .. } = of;
+    if left.features.min(right.features) >= WIDE * V::LANES {
+        turned_outer::<V>(of, gradient);
+        return;
+    }
     let mut slab = 0;
     while slab < left.features {
         let slab_end = (slab + SLAB).min(left.features);

@@ -44,7 +44,13 @@ impl<F: Real> Packed<F> {
 /// Cuts rows into tiles of nearly equal size: `(first row, rows)`.
 #[inline(always)]
 pub(crate) fn tiles(rows: usize) -> impl Iterator<Item = (usize, usize)> {
-    let count = rows.div_ceil(TILE_ROWS);
+    cut_evenly(rows, TILE_ROWS)
+}
+
+/// Cuts rows into tiles of nearly equal size, at most `most` rows each.
+#[inline(always)]
+pub(crate) fn cut_evenly(rows: usize, most: usize) -> impl Iterator<Item = (usize, usize)> {
+    let count = rows.div_ceil(most);
     let (size, larger) = (rows / count.max(1), rows % count.max(1));
     (0..count).map(move |tile| {
         let first = tile * size + tile.min(larger);

@@ -24,7 +24,7 @@ use crate::product::{Epilogue, Product, Store};
 use crate::simd::{Vector, load_row, row, store_row};
 
 /// Panels of `D` features of deltas in a chunk.
-const CHUNK_PANELS: usize = 24;
+const CHUNK_PANELS: usize = 32;
 
 /// Packs for the backward pass: `R^T` or `A^T` of the groups that read `h`.
 const STATE: usize = 0;

@@ -56,6 +56,16 @@ pub(crate) trait Vector: Copy {
         [of[0].sum(), of[1].sum(), of[2].sum(), of[3].sum()]
     }
 
+    /// Turns `LANES` rows of `LANES` numbers, `from_stride` apart, to `LANES` columns, written `to_stride` apart.
+    #[inline(always)]
+    fn transpose(from: &[Self::Scalar], from_stride: usize, to: &mut [Self::Scalar], to_stride: usize) {
+        for row in 0..Self::LANES {
+            for column in 0..Self::LANES {
+                to[column * to_stride + row] = from[row * from_stride + column];
+            }
+        }
+    }
+
     /// Asks for the cache line at the start of a slice, to be near when it is read soon; does nothing where it cannot.
     fn prefetch(from: &[Self::Scalar]);
 

@@ -132,6 +132,55 @@ impl Vector for Avx2F32 {
         }
         sums
     }
+    #[inline(always)]
+    fn transpose(from: &[f32], from_stride: usize, to: &mut [f32], to_stride: usize) {
+        transpose_f32(from, from_stride, to, to_stride);
+    }
+}
+
+/// Turns 8 x 8 numbers.
+#[inline(always)]
+fn transpose_f32(from: &[f32], from_stride: usize, to: &mut [f32], to_stride: usize) {
+    let mut rows = [Avx2F32::zero(); 8];
+    for (row, value) in rows.iter_mut().enumerate() {
+        *value = Avx2F32::load(&from[row * from_stride..]);
+    }
+    // SAFETY: only reached behind the dispatch, on processors with AVX2 (all with AVX-512F that the dispatch takes have it, too).
+    let columns = unsafe {
+        let pairs = [
+            _mm256_unpacklo_ps(rows[0].0, rows[1].0),
+            _mm256_unpackhi_ps(rows[0].0, rows[1].0),
+            _mm256_unpacklo_ps(rows[2].0, rows[3].0),
+            _mm256_unpackhi_ps(rows[2].0, rows[3].0),
+            _mm256_unpacklo_ps(rows[4].0, rows[5].0),
+            _mm256_unpackhi_ps(rows[4].0, rows[5].0),
+            _mm256_unpacklo_ps(rows[6].0, rows[7].0),
+            _mm256_unpackhi_ps(rows[6].0, rows[7].0),
+        ];
+        let fours = [
+            _mm256_shuffle_ps::<0x44>(pairs[0], pairs[2]),
+            _mm256_shuffle_ps::<0xee>(pairs[0], pairs[2]),
+            _mm256_shuffle_ps::<0x44>(pairs[1], pairs[3]),
+            _mm256_shuffle_ps::<0xee>(pairs[1], pairs[3]),
+            _mm256_shuffle_ps::<0x44>(pairs[4], pairs[6]),
+            _mm256_shuffle_ps::<0xee>(pairs[4], pairs[6]),
+            _mm256_shuffle_ps::<0x44>(pairs[5], pairs[7]),
+            _mm256_shuffle_ps::<0xee>(pairs[5], pairs[7]),
+        ];
+        [
+            _mm256_permute2f128_ps::<0x20>(fours[0], fours[4]),
+            _mm256_permute2f128_ps::<0x20>(fours[1], fours[5]),
+            _mm256_permute2f128_ps::<0x20>(fours[2], fours[6]),
+            _mm256_permute2f128_ps::<0x20>(fours[3], fours[7]),
+            _mm256_permute2f128_ps::<0x31>(fours[0], fours[4]),
+            _mm256_permute2f128_ps::<0x31>(fours[1], fours[5]),
+            _mm256_permute2f128_ps::<0x31>(fours[2], fours[6]),
+            _mm256_permute2f128_ps::<0x31>(fours[3], fours[7]),
+        ]
+    };
+    for (column, value) in columns.into_iter().enumerate() {
+        Avx2F32(value).store(&mut to[column * to_stride..]);
+    }
 }
 
 /// Four `f64` in a 256-bit register.
@@ -236,6 +285,13 @@ impl Vector for Avx512F32 {
     fn sum(self) -> f32 {
         // SAFETY: as for `splat`.
         unsafe { _mm512_reduce_add_ps(self.0) }
+    }
+    #[inline(always)]
+    fn transpose(from: &[f32], from_stride: usize, to: &mut [f32], to_stride: usize) {
+        for (row, column) in [(0, 0), (0, 8), (8, 0), (8, 8)] {
+            let (from, to) = (&from[row * from_stride + column..], &mut to[column * to_stride + row..]);
+            transpose_f32(from, from_stride, to, to_stride);
+        }
     }
 }
 
