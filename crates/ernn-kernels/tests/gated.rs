@@ -89,6 +89,11 @@ impl<F: Real> Case<F> {
 }
 
 fn cases<F: Real>() -> Vec<Case<F>> {
+    cases_of([(1, 1), (2, 5), (9, 13), (3, 8)])
+}
+
+/// Cases of these input and hidden sizes.
+fn cases_of<F: Real>(sizes_of: [(usize, usize); 4]) -> Vec<Case<F>> {
     let mut cases = Vec::new();
     let many: Vec<usize> = (0..19).map(|index| 1 + index * 5 % 7).collect();
     let batches = [vec![5, 5, 5], vec![7, 1, 0, 12, 5], vec![1], many, vec![40, 30]];
@@ -98,7 +103,7 @@ fn cases<F: Real>() -> Vec<Case<F>> {
             for gate in [Activation::Sigmoid, Activation::HardSigmoid] {
                 for shape in 0..3 {
                     let index = cases.len();
-                    let (inputs, hidden) = [(1, 1), (2, 5), (9, 13), (3, 8)][(index + shape) % 4];
+                    let (inputs, hidden) = sizes_of[(index + shape) % 4];
                     let activation = ACTIVATIONS[(index / 2 + shape) % 5];
                     let lengths = batches[index % batches.len()].clone();
                     let [input, all, recurrent, states] = sizes(gates);
@@ -400,6 +405,55 @@ fn nan_in_the_input_is_never_hidden() {
                     case.run(isa).states().to_time_major().iter().any(|h| h.is_nan()),
                     "{isa:?} {gates:?} {activation:?}"
                 );
+            }
+        }
+    }
+}
+
+/// Operands so wide that the weight gradients go the other way, with sizes that are no multiple of a register.
+#[test]
+fn wide_cells_have_the_same_gradients_in_both_precisions() {
+    let sizes = [(9, 37), (35, 67), (70, 33), (3, 65)];
+    let mut numbers = Numbers(3);
+    for (case, double) in cases_of::<f32>(sizes).into_iter().zip(cases_of::<f64>(sizes)) {
+        let mut single = case;
+        single.numbers = double
+            .numbers
+            .clone()
+            .map(|tensor| tensor.iter().map(|&value| value as f32).collect());
+        for isa in Isa::available() {
+            let (found, expected) = (gradients(&single, isa), gradients(&double, isa));
+            for (tensor, (found, expected)) in found.iter().zip(&expected).enumerate() {
+                for (found, expected) in found.iter().zip(expected) {
+                    let what = format!("{isa:?}, {}, tensor {tensor}", single.name);
+                    assert_close(f64::from(*found), *expected, 2e-3, &what);
+                }
+            }
+        }
+        // And in double precision they are those of the formula, along a random direction in each tensor.
+        let step = 1e-6;
+        for (tensor, analytic) in gradients(&double, Isa::best()).into_iter().enumerate() {
+            if analytic.is_empty() || tensor == 4 {
+                continue;
+            }
+            let direction: Vec<f64> = numbers.vector(analytic.len(), 1.0);
+            let mut moved = double.clone();
+            let mut shifted = |by: f64| {
+                for ((value, &from), &to) in moved.numbers[tensor]
+                    .iter_mut()
+                    .zip(&double.numbers[tensor])
+                    .zip(&direction)
+                {
+                    *value = from + by * to;
+                }
+                loss(&moved, Isa::best())
+            };
+            let numeric = (shifted(step) - shifted(-step)) / (2.0 * step);
+            let slope: f64 = analytic.iter().zip(&direction).map(|(a, b)| a * b).sum();
+            let smooth = single.gate == Activation::Sigmoid
+                && [Activation::Tanh, Activation::Sigmoid].contains(&single.activation);
+            if smooth {
+                assert_close(slope, numeric, 1e-6, &format!("{}, tensor {tensor}", double.name));
             }
         }
     }
