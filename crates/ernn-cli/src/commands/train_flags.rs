@@ -13,21 +13,33 @@ use crate::reading::named;
 #[derive(Args, Clone, Debug, Default, PartialEq)]
 #[command(next_help_heading = "Network")]
 pub struct ModelFlags {
-    /// Kind of the cells: ernn, rnn, fastrnn or antisymmetric
+    /// Kind of the cells: ernn, deep-ernn, rnn, fastrnn, fastgrnn, ugrnn, gru, lstm, antisymmetric, gated-antisymmetric, spectral
     #[arg(long, value_name = "KIND")]
     pub cell: Option<String>,
     /// Layers on top of each other
     #[arg(long, value_name = "N")]
     pub layers: Option<usize>,
+    /// A second cell in every layer that reads the sequences from their ends
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
+    pub bidirectional: Option<bool>,
+    /// Part of each layer's states that the next layer does not see during training
+    #[arg(long, value_name = "X")]
+    pub layer_dropout: Option<f64>,
     /// Hidden size D
     #[arg(long, value_name = "N")]
     pub hidden: Option<usize>,
     /// Rank of the recurrent matrix: a number, or full
     #[arg(long, value_name = "N|full")]
     pub rank: Option<String>,
-    /// Nonlinearity: relu, tanh or sigmoid
+    /// Rank of the input matrix: a number, or full (not for ernn, spectral, antisymmetric)
+    #[arg(long, value_name = "N|full")]
+    pub input_rank: Option<String>,
+    /// Nonlinearity: relu, tanh, sigmoid, or the piecewise-linear hard-tanh, hard-sigmoid
     #[arg(long, value_name = "NAME")]
     pub activation: Option<String>,
+    /// Gated cells: nonlinearity of the gates, sigmoid or hard-sigmoid
+    #[arg(long, value_name = "NAME")]
+    pub gate_activation: Option<String>,
     /// What the readout sees of the last layer: last (state) or mean (of all states)
     #[arg(long, value_name = "NAME", value_parser = named::<Pooling>)]
     pub pooling: Option<Pooling>,
@@ -49,6 +61,18 @@ pub struct ModelFlags {
     /// ERNN: initial step size
     #[arg(long, value_name = "X")]
     pub eta: Option<f64>,
+    /// GRU: whether the reset comes after the recurrent product (as torch) or before (as the paper)
+    #[arg(long, value_name = "NAME")]
+    pub reset: Option<String>,
+    /// Spectral: reflections in each orthogonal factor (0: a quarter of the hidden size)
+    #[arg(long, value_name = "N")]
+    pub reflections: Option<usize>,
+    /// Spectral: the singular values lie within this distance of 1
+    #[arg(long, value_name = "X")]
+    pub radius: Option<f64>,
+    /// Deep ERNN: widths of the layers inside one step before the last, such as 64,32
+    #[arg(long, value_name = "N,N,..", value_delimiter = ',')]
+    pub widths: Option<Vec<usize>>,
     /// ERNN, antisymmetric: damping
     #[arg(long, value_name = "X")]
     pub gamma: Option<f64>,
@@ -74,6 +98,8 @@ impl ModelFlags {
         }
         set(&mut config.model.dropout, self.dropout);
         set(&mut config.model.pooling, self.pooling);
+        set(&mut config.model.bidirectional, self.bidirectional);
+        set(&mut config.model.layer_dropout, self.layer_dropout);
         Ok(())
     }
 
@@ -83,13 +109,19 @@ impl ModelFlags {
             text.parse()
                 .map_or_else(|_| Value::String(text.clone()), Value::Integer)
         };
-        let hidden = self
-            .hidden
-            .map(|hidden| Value::Integer(i64::try_from(hidden).unwrap_or(i64::MAX)));
+        let integer = |number: usize| Value::Integer(i64::try_from(number).unwrap_or(i64::MAX));
+        let widths = self.widths.as_ref();
+        let widths = widths.map(|widths| Value::Array(widths.iter().copied().map(integer).collect()));
         [
-            ("hidden", hidden),
+            ("hidden", self.hidden.map(integer)),
             ("rank", self.rank.as_ref().map(rank)),
+            ("input_rank", self.input_rank.as_ref().map(rank)),
             ("activation", text(&self.activation)),
+            ("gate_activation", text(&self.gate_activation)),
+            ("reset", text(&self.reset)),
+            ("reflections", self.reflections.map(integer)),
+            ("radius", self.radius.map(Value::Float)),
+            ("widths", widths),
             ("iterations", self.iterations.map(Value::Integer)),
             ("start", text(&self.start)),
             ("sign", text(&self.sign)),
@@ -151,6 +183,10 @@ pub struct TrainingFlags {
     /// of the steps, fixed in the last, which has the best epoch
     #[arg(long, value_name = "X")]
     pub sparsity: Option<f64>,
+    /// Steps through which gradients flow back at most: longer sequences are cut into pieces, over whose borders the state is
+    /// carried (0: no limit)
+    #[arg(long, value_name = "N")]
+    pub tbptt: Option<usize>,
     /// Stop after N epochs without a better one (0: never)
     #[arg(long, value_name = "N")]
     pub patience: Option<usize>,
@@ -175,6 +211,7 @@ impl TrainingFlags {
         set(&mut training.validation, self.validation);
         set(&mut training.class_weights, self.class_weights);
         set(&mut training.sparsity, self.sparsity);
+        set(&mut training.tbptt, self.tbptt);
         set(&mut training.patience, self.patience);
         set(&mut training.retrain, self.retrain);
         set(&mut training.seed, self.seed);
