@@ -491,6 +491,24 @@ fn buffers_are_reused_from_cell_to_cell() {
     }
 }
 
+/// Behind its end a sequence stands still at 0, so that a long batch cannot drive it to infinity, and 0 times infinity into
+/// the gradients.
+#[test]
+fn a_sequence_that_has_ended_is_zero() {
+    for case in cases::<f32>().iter().filter(|case| case.lengths == [7, 1, 0, 12, 5]) {
+        for isa in Isa::available() {
+            let trace = case.run(isa);
+            let mut row = vec![1.0; case.hidden()];
+            for (sequence, &length) in case.lengths.iter().enumerate() {
+                for step in length..case.steps() {
+                    trace.states().read_step(sequence, step, &mut row);
+                    assert!(row.iter().all(|&h| h == 0.0), "{isa:?}, {}, {row:?}", case.name);
+                }
+            }
+        }
+    }
+}
+
 /// The memory of a trace depends on the states alone, not on iterations or layers.
 #[test]
 fn only_the_states_are_kept() {
