@@ -26,9 +26,9 @@ pub trait Recurrence<F: Real>: Sync {
     fn forward_block(&self, isa: Isa, block: ForwardBlock<F>);
     #[doc(hidden)]
     fn backward_block(&self, isa: Isa, block: BackwardBlock<F>);
-    /// The parts of a gradient, in the order of [`Layout::gradients`].
+    /// The parts of a gradient, in the order of [`Layout::gradients`] and as many, whatever the gradient holds yet.
     #[doc(hidden)]
-    fn parts(gradient: &mut Self::Gradient) -> Vec<&mut Vec<F>>;
+    fn parts<'g>(&self, gradient: &'g mut Self::Gradient) -> Vec<&'g mut Vec<F>>;
 }
 
 /// Sizes of what a cell keeps and computes.
@@ -357,7 +357,7 @@ pub fn backward<F: Real, C: Recurrence<F>>(
             },
         );
     });
-    add_up(&trace.gradients[..blocks], &layout.gradients, C::parts(gradient));
+    add_up(&trace.gradients[..blocks], &layout.gradients, cell.parts(gradient));
     if let Some(out) = initial_gradient {
         out.clear();
         for sequence in 0..input.sequences() {

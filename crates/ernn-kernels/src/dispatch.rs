@@ -6,7 +6,7 @@
 use crate::simd::portable::{PortableF32, PortableF64};
 #[cfg(target_arch = "x86_64")]
 use crate::simd::x86::{Avx2F32, Avx2F64, Avx512F32, Avx512F64};
-use crate::{Isa, gated, leaky};
+use crate::{Isa, deep, gated, leaky};
 
 /// The kernels of one number type.
 pub trait Kernels: Sized {
@@ -22,6 +22,12 @@ pub trait Kernels: Sized {
     fn gated_backward(isa: Isa, task: gated::BackwardTask<Self>);
     #[doc(hidden)]
     fn gated_sequence(isa: Isa, task: gated::SequenceTask<Self>);
+    #[doc(hidden)]
+    fn deep_forward(isa: Isa, task: deep::ForwardTask<Self>);
+    #[doc(hidden)]
+    fn deep_backward(isa: Isa, task: deep::BackwardTask<Self>);
+    #[doc(hidden)]
+    fn deep_sequence(isa: Isa, task: deep::SequenceTask<Self>);
 }
 
 /// One method: checks that the processor has the instruction set, then enters the function compiled for it.
@@ -98,6 +104,30 @@ macro_rules! kernels {
             entry!(
                 gated_sequence,
                 gated::run_sequence(SequenceTask),
+                $scalar,
+                $avx2,
+                $avx512,
+                $portable
+            );
+            entry!(
+                deep_forward,
+                deep::forward_block(ForwardTask),
+                $scalar,
+                $avx2,
+                $avx512,
+                $portable
+            );
+            entry!(
+                deep_backward,
+                deep::backward_block(BackwardTask),
+                $scalar,
+                $avx2,
+                $avx512,
+                $portable
+            );
+            entry!(
+                deep_sequence,
+                deep::run_sequence(SequenceTask),
                 $scalar,
                 $avx2,
                 $avx512,

@@ -6,6 +6,7 @@ mod aligned;
 mod blocks;
 mod columns;
 mod compiled;
+pub mod deep;
 mod dispatch;
 pub mod gated;
 mod isa;

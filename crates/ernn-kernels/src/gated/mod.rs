@@ -391,7 +391,7 @@ impl<F: Real> Recurrence<F> for Gated<'_, F> {
         F::gated_backward(isa, BackwardTask { cell: self, block });
     }
 
-    fn parts(gradient: &mut GatedGradient<F>) -> Vec<&mut Vec<F>> {
+    fn parts<'g>(&self, gradient: &'g mut GatedGradient<F>) -> Vec<&'g mut Vec<F>> {
         vec![
             &mut gradient.input_weight,
             &mut gradient.bias,

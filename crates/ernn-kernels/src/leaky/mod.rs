@@ -206,7 +206,7 @@ impl<F: Real> Recurrence<F> for Leaky<'_, F> {
         F::leaky_backward(isa, BackwardTask { cell: self, block });
     }
 
-    fn parts(gradient: &mut LeakyGradient<F>) -> Vec<&mut Vec<F>> {
+    fn parts<'g>(&self, gradient: &'g mut LeakyGradient<F>) -> Vec<&'g mut Vec<F>> {
         vec![
             &mut gradient.input_weight,
             &mut gradient.bias,
