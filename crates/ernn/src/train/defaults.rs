@@ -117,6 +117,17 @@ pub(super) fn for_source(source: &str) -> RunConfig {
     }
 }
 
+/// The kinds of cells that there are, by their names in the settings file.
+pub const CELL_KINDS: &[&str] = &["ernn", "rnn", "fastrnn", "antisymmetric"];
+
+/// `a, b or c`.
+fn one_of(names: &[&str]) -> String {
+    match names {
+        [rest @ .., last] if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        names => names.concat(),
+    }
+}
+
 /// A layer of this kind, as large as the default one.
 pub(super) fn layer(source: &str, kind: &str) -> Result<CellConfig> {
     let choice = choice(source);
@@ -138,7 +149,22 @@ pub(super) fn layer(source: &str, kind: &str) -> Result<CellConfig> {
         other => Err(Error::Setting {
             name: "cell".to_string(),
             found: other.to_string(),
-            expected: "ernn, rnn, fastrnn or antisymmetric".to_string(),
+            expected: one_of(CELL_KINDS),
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_a_default_layer_of_its_name() {
+        for kind in CELL_KINDS {
+            assert_eq!(layer("digits", kind).unwrap().name(), *kind);
+        }
+        let error = layer("digits", "elman").unwrap_err().to_string();
+        let expected = "cell: found elman, expected ernn, rnn, fastrnn or antisymmetric";
+        assert_eq!(error, expected);
     }
 }
