@@ -24,8 +24,10 @@ mod runs;
 mod shard;
 mod table;
 mod text;
+mod watcher;
 
 pub use plan::{Matching, Plan, PlannedRun, Request, Row};
-pub use runs::{Comparison, Options, RunDone, Start, Watcher, compare, default_folder};
+pub use runs::{Comparison, Options, compare, default_folder};
 pub use shard::Shard;
 pub use table::{Spread, Table, TableRow};
+pub use watcher::{RunDone, Start, Watcher};

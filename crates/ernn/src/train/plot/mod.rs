@@ -2,7 +2,13 @@
 //!
 //! `curves.svg` of a run and of a comparison are drawn here; what is drawn is theirs to choose.
 
+mod frame;
+mod legend;
+
 use std::fmt::Write;
+
+use frame::Frame;
+use legend::below;
 
 /// Size of the drawing without the legend, and of the plot area in each of its two panels.
 const WIDTH: f64 = 960.0;
@@ -12,12 +18,6 @@ const LEFT: f64 = 56.0;
 const RIGHT: f64 = 20.0;
 const TOP: f64 = 56.0;
 const BOTTOM: f64 = 44.0;
-
-/// A row of the legend, and the length of the piece of line in it.
-const LEGEND_ROW: f64 = 24.0;
-const LEGEND_LINE: f64 = 34.0;
-/// Wider than any letter of the font is on average: names must not run into each other.
-const LETTER: f64 = 8.0;
 
 /// Line colors on light and on dark paper. The first five stay apart for color-blind eyes as well; kinds that share a color
 /// differ in the pattern of their line.
@@ -116,7 +116,7 @@ pub(crate) fn draw(label: &str, panels: &[Panel; 2], legend: Legend) -> String {
         Legend::Titles => &[][..],
         Legend::Below => &panels[0].lines[..],
     };
-    let (below, legend_height) = legend_below(names);
+    let (below, legend_height) = below(names);
     let height = HEIGHT + legend_height;
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" \
@@ -150,147 +150,6 @@ fn style() -> String {
     format!("{style}  @media (prefers-color-scheme: dark) {{{dark}  }}\n")
 }
 
-/// A panel's place in the drawing.
-struct Frame {
-    left: f64,
-    last: f64,
-    range: (f64, f64),
-}
-
-impl Frame {
-    fn x(&self, epoch: f64) -> f64 {
-        self.left + LEFT + (PANEL - LEFT - RIGHT) * (epoch - 1.0) / (self.last - 1.0).max(1.0)
-    }
-
-    fn y(&self, value: f64) -> f64 {
-        let (floor, ceiling) = self.range;
-        HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * (value - floor) / (ceiling - floor)
-    }
-
-    /// Left and right end of the axis.
-    fn ends(&self) -> (f64, f64) {
-        (self.left + LEFT, self.left + PANEL - RIGHT)
-    }
-
-    fn draw(&self, svg: &mut String, panel: &Panel, legend: Legend) {
-        let (start, end) = self.ends();
-        text(svg, (start, 26.0), " class=\"title\"", panel.title);
-        if legend == Legend::Titles {
-            text(svg, (end, 26.0), ANCHOR_END, &last_values(&panel.lines));
-        }
-        self.values_axis(svg);
-        self.epochs_axis(svg);
-        if let Some((epoch, name)) = panel.mark {
-            let (x, top, bottom) = (self.x(epoch), self.y(self.range.1), self.y(self.range.0));
-            let place = format!("x1=\"{x:.1}\" y1=\"{top:.1}\" x2=\"{x:.1}\" y2=\"{bottom:.1}\"");
-            row(
-                svg,
-                &format!("<line class=\"mark\" {place}><title>{name}: {epoch}</title></line>"),
-            );
-        }
-        panel.lines.iter().for_each(|line| self.line(svg, line));
-    }
-
-    fn values_axis(&self, svg: &mut String) {
-        let (floor, ceiling) = self.range;
-        let (start, end) = self.ends();
-        for value in ticks(floor, ceiling) {
-            let (y, class) = (self.y(value), if value == floor { "axis" } else { "grid" });
-            let place = format!("x1=\"{start:.1}\" y1=\"{y:.1}\" x2=\"{end:.1}\" y2=\"{y:.1}\"");
-            row(svg, &format!("<line class=\"{class}\" {place}/>"));
-            text(svg, (start - 8.0, y + 4.5), ANCHOR_END, &trimmed(value));
-        }
-    }
-
-    fn epochs_axis(&self, svg: &mut String) {
-        let whole = |epoch: &f64| *epoch > 1.0 && epoch.fract() == 0.0;
-        let round = ticks(0.0, self.last).into_iter().filter(whole);
-        for epoch in std::iter::once(1.0).chain(round) {
-            let place = (self.x(epoch), HEIGHT - BOTTOM + 18.0);
-            text(svg, place, ANCHOR_MIDDLE, &epoch.to_string());
-        }
-        let (start, end) = self.ends();
-        text(svg, ((start + end) / 2.0, HEIGHT - 8.0), ANCHOR_MIDDLE, "epoch");
-    }
-
-    fn line(&self, svg: &mut String, line: &Line) {
-        let Look { color, dash } = line.look;
-        let point = |&(epoch, value): &(f64, f64)| format!("{:.1},{:.1}", self.x(epoch), self.y(value));
-        match &line.points[..] {
-            [] => {}
-            // A line through one point would not be seen.
-            [(epoch, value)] => {
-                let (x, y, name) = (self.x(*epoch), self.y(*value), &line.name);
-                let place = format!("cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\"");
-                row(
-                    svg,
-                    &format!("<circle class=\"f{color}\" {place}><title>{name}</title></circle>"),
-                );
-            }
-            points => {
-                let path: Vec<String> = points.iter().map(point).collect();
-                let (path, name) = (path.join(" "), &line.name);
-                let class = format!("line c{color} d{dash}");
-                row(
-                    svg,
-                    &format!("<polyline class=\"{class}\" points=\"{path}\"><title>{name}</title></polyline>"),
-                );
-            }
-        }
-    }
-}
-
-/// One text of several colors, so that its parts cannot run into each other.
-fn last_values(lines: &[Line]) -> String {
-    let part = |line: &Line| {
-        let (name, color, value) = (&line.name, line.look.color, line.points.last()?.1);
-        Some(format!("<tspan class=\"f{color}\">{name} {value:.3}</tspan>"))
-    };
-    let parts: Vec<String> = lines.iter().filter_map(part).collect();
-    parts.join("\u{2003}")
-}
-
-/// The legend under both panels, in columns as wide as the longest name asks for, and its height.
-fn legend_below(lines: &[Line]) -> (String, f64) {
-    let mut svg = String::new();
-    let longest = lines.iter().map(|line| line.name.chars().count()).max();
-    let Some(longest) = longest else {
-        return (svg, 0.0);
-    };
-    let column = LEGEND_LINE + LETTER * (longest as f64 + 3.0);
-    let columns = (((WIDTH - LEFT - RIGHT) / column) as usize).clamp(1, lines.len());
-    for (index, Line { name, look, .. }) in lines.iter().enumerate() {
-        let x = LEFT + (index % columns) as f64 * column;
-        let y = HEIGHT + LEGEND_ROW * (0.5 + (index / columns) as f64);
-        let class = format!("line c{} d{}", look.color, look.dash);
-        let end = x + LEGEND_LINE;
-        row(
-            &mut svg,
-            &format!("<line class=\"{class}\" x1=\"{x:.1}\" y1=\"{y:.1}\" x2=\"{end:.1}\" y2=\"{y:.1}\"/>"),
-        );
-        text(&mut svg, (end + LETTER, y + 4.5), "", name);
-    }
-    (svg, LEGEND_ROW * (lines.len().div_ceil(columns) as f64 + 0.5))
-}
-
-/// About five round numbers from `low`, which is one, to `high`.
-fn ticks(low: f64, high: f64) -> Vec<f64> {
-    let raw = (high - low) / 5.0;
-    let magnitude = 10f64.powf(raw.log10().floor());
-    let step = [1.0, 2.0, 5.0, 10.0]
-        .map(|factor| factor * magnitude)
-        .into_iter()
-        .find(|step| *step >= raw * 0.999);
-    let step = step.unwrap_or(raw);
-    let count = ((high - low) / step + 1e-9).floor() as usize;
-    (0..=count).map(|index| low + index as f64 * step).collect()
-}
-
-fn trimmed(value: f64) -> String {
-    let text = format!("{value:.4}");
-    text.trim_end_matches('0').trim_end_matches('.').to_string()
-}
-
 const ANCHOR_END: &str = " text-anchor=\"end\"";
 const ANCHOR_MIDDLE: &str = " text-anchor=\"middle\"";
 
@@ -307,6 +166,7 @@ fn row(svg: &mut String, text: &str) {
 
 #[cfg(test)]
 mod tests {
+    use super::frame::ticks;
     use super::*;
 
     #[test]
@@ -366,8 +226,8 @@ mod tests {
             let name = format!(">antisymmetric-{index}</text>");
             assert_eq!(svg.matches(&name).count(), 1, "{index}");
         }
-        let (_, height) = legend_below(&panel("Loss").lines);
-        assert_eq!(height, LEGEND_ROW * 4.5, "four columns");
+        let (_, height) = below(&panel("Loss").lines);
+        assert_eq!(height, 4.5 * legend::ROW, "four columns");
         assert!(svg.contains(&format!("height=\"{}\"", HEIGHT + height)));
     }
 }
