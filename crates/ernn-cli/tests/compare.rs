@@ -163,6 +163,7 @@ fn what_a_killed_process_left_is_finished() {
     let table = without_times(&place.json(&small()));
     let model = |run: &str| place.read(&format!("cmp/{run}/model.safetensors"));
     let models = RUNS.map(model);
+    let metrics = place.text("cmp/ernn-k1/seed-1/metrics.jsonl");
     let remove = |name: &str| fs::remove_file(place.path("cmp").join(name)).unwrap();
     // Killed at the end, with its checkpoint; killed before the first checkpoint; killed before it had settings.
     for name in ["model.safetensors", "result.json"] {
@@ -177,6 +178,8 @@ fn what_a_killed_process_left_is_finished() {
     let done = place.ok(&format!("{} --json", small()));
     assert!(done.stderr.contains("6 runs, 3 of them done before"), "{}", done.stderr);
     assert!(RUNS.map(model) == models);
+    let kept = place.text("cmp/ernn-k1/seed-1/metrics.jsonl");
+    assert_eq!(kept, metrics, "with its times: these epochs were not run again");
     assert_eq!(without_times(&serde_json::from_str(&done.stdout).unwrap()), table);
 }
 
