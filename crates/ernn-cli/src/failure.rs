@@ -21,8 +21,8 @@ pub enum Failure {
     Usage(String),
     /// stdout cannot be written.
     Output(io::Error),
-    /// Ctrl-C; the folder can be resumed.
-    Interrupted(PathBuf),
+    /// Ctrl-C; says how to go on.
+    Interrupted(String),
 }
 
 impl From<Error> for Failure {
@@ -66,7 +66,7 @@ impl Failure {
     fn hint(&self) -> Option<String> {
         match self {
             Failure::Usage(_) => Some("see --help".to_string()),
-            Failure::Interrupted(folder) => Some(format!("go on with `ernn train --resume {}`", folder.display())),
+            Failure::Interrupted(how) => Some(format!("go on with {how}")),
             Failure::Diverged(_, Some(folder)) => Some(format!(
                 "the checkpoint of the last good epoch is kept in {}",
                 folder.display()

@@ -31,6 +31,8 @@ Exit codes: 0 done; 1 a file, the data or the training went wrong; 2 wrong argum
 enum Command {
     /// Train a model on a data set and leave a run folder.
     Train(Box<commands::train::Arguments>),
+    /// Train several cells under one protocol, each with several seeds, and make a table and a picture.
+    Compare(Box<commands::compare::Arguments>),
     /// Measure a model on a part of a data set.
     Evaluate(commands::evaluate::Arguments),
     /// Classify sequences, one line each.
@@ -44,6 +46,7 @@ enum Command {
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Train(arguments) => commands::train::run(&arguments),
+        Command::Compare(arguments) => commands::compare::run(&arguments),
         Command::Evaluate(arguments) => commands::evaluate::run(&arguments),
         Command::Predict(arguments) => commands::predict::run(&arguments),
         Command::Inspect(arguments) => commands::inspect::run(&arguments),

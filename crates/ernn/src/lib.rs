@@ -49,5 +49,7 @@ pub mod evaluate;
 
 pub mod train;
 
+pub mod compare;
+
 pub use ernn_kernels::{Isa, Panels, Real};
 pub use error::{Error, Result};

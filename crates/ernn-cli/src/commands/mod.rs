@@ -1,10 +1,12 @@
 //! One file a subcommand: its arguments and what it does with them.
 
+pub mod compare;
 pub mod data;
 pub mod evaluate;
 pub mod inspect;
 pub mod predict;
 pub mod train;
+mod run_settings;
 mod train_flags;
 
 use ernn::checkpoint::SavedModel;

@@ -2,17 +2,16 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
 use ernn::Error;
-use ernn::data::{self, OpenOptions};
-use ernn::optim::Schedule;
-use ernn::train::{self, Ending, Options, Out, Outcome, Report, RunConfig, RunFolder};
+use ernn::data;
+use ernn::train::{self, Ending, Options, Out, Outcome, Report, RunFolder};
 
+use super::run_settings::{Given, open_options, stop_on_signals, threads};
 use super::train_flags::{ModelFlags, TrainingFlags};
 use crate::failure::{Failure, Result};
-use crate::output::{self, percent, say, seconds};
+use crate::output::{self, percent, seconds};
 use crate::progress::Progress;
 use crate::reading::ReadingFlags;
 
@@ -67,23 +66,24 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         output::print(&summary(&outcome.report))?;
     }
     match (&outcome.report.ending, &outcome.report.out) {
-        (Ending::Interrupted, Some(folder)) => Err(Failure::Interrupted(folder.clone())),
+        (Ending::Interrupted, Some(folder)) => Err(Failure::Interrupted(format!(
+            "`ernn train --resume {}`",
+            folder.display()
+        ))),
         _ => Ok(()),
     }
 }
 
-fn threads(asked: Option<usize>) -> Result<usize> {
-    match asked {
-        None => Ok(train::available_threads()),
-        Some(threads @ 1..=1024) => Ok(threads),
-        Some(threads) => Err(Failure::Usage(format!(
-            "--threads: found {threads}, expected 1 to 1024"
-        ))),
-    }
-}
-
 fn fresh(arguments: &Arguments, options: &Options) -> Result<Outcome> {
-    let config = settings(arguments)?;
+    let given = Given {
+        data: arguments.data.as_deref(),
+        config: arguments.config.as_deref(),
+        epochs: arguments.epochs,
+        reading: &arguments.reading,
+        training: &arguments.training,
+    };
+    let mut config = given.settings()?;
+    arguments.model.apply(&mut config)?;
     config.check()?;
     if let Out::At(folder) = &options.out {
         RunFolder::check_free(folder)?;
@@ -100,43 +100,6 @@ fn watched(run: impl FnOnce(&mut Progress) -> ernn::Result<Outcome>) -> Result<O
         Error::NotFinite { .. } => Failure::Diverged(error, progress.folder().map(Path::to_path_buf)),
         error => Failure::Library(error),
     })
-}
-
-/// Defaults of the data set, then the settings file, then flags.
-fn settings(arguments: &Arguments) -> Result<RunConfig> {
-    let source = arguments.data.as_deref();
-    let mut config = match (&arguments.config, source) {
-        (Some(path), _) => RunConfig::load(path, source)?,
-        (None, Some(source)) => RunConfig::defaults(source),
-        (None, None) => {
-            return Err(Failure::Usage(
-                "no DATA: name a data set, a file or a folder".to_string(),
-            ));
-        }
-    };
-    let reading = &arguments.reading;
-    if let Some(missing) = reading.missing {
-        config.data.missing = missing;
-    }
-    config.data.features = reading.features.or(config.data.features);
-    config.data.data_dir = reading.data_dir.clone().or(config.data.data_dir);
-    if let Some(epochs) = arguments.epochs {
-        config.training.epochs = epochs;
-        if let Schedule::Cosine { epochs: end, .. } = &mut config.training.schedule {
-            *end = epochs;
-        }
-    }
-    arguments.model.apply(&mut config)?;
-    arguments.training.apply(&mut config)?;
-    Ok(config)
-}
-
-fn open_options(config: &RunConfig) -> OpenOptions {
-    OpenOptions {
-        data_dir: config.data.data_dir.clone(),
-        missing: config.data.missing,
-        features: config.data.features,
-    }
 }
 
 fn resumed(arguments: &Arguments, path: &Path, options: &Options) -> Result<Outcome> {
@@ -161,20 +124,6 @@ fn resumed(arguments: &Arguments, path: &Path, options: &Options) -> Result<Outc
     let dataset = data::open(&config.data.source, &open_options(&config))?;
     stop_on_signals(&options.stop);
     watched(|progress| train::resume(&dataset, &config, folder, options, progress))
-}
-
-/// The first signal asks the run to stop after the batch under way, the second ends the process.
-fn stop_on_signals(stop: &Arc<AtomicBool>) {
-    let stop = Arc::clone(stop);
-    let handler = move || {
-        if stop.swap(true, Ordering::SeqCst) {
-            std::process::exit(130);
-        }
-        say("stopping after this batch (once more: at once)");
-    };
-    if let Err(error) = ctrlc::set_handler(handler) {
-        say(&format!("warning: Ctrl-C will not save the run: {error}"));
-    }
 }
 
 fn summary(report: &Report) -> String {

@@ -13,9 +13,21 @@ use crate::reading::named;
 #[derive(Args, Clone, Debug, Default, PartialEq)]
 #[command(next_help_heading = "Network")]
 pub struct ModelFlags {
-    /// Kind of the cells: ernn, deep-ernn, rnn, fastrnn, fastgrnn, ugrnn, gru, lstm, antisymmetric, gated-antisymmetric, spectral
+    /// Kind of the cells: ernn, deep-transition, rnn, fastrnn, fastgrnn, ugrnn, gru, lstm, antisymmetric,
+    /// gated-antisymmetric, spectral
     #[arg(long, value_name = "KIND")]
     pub cell: Option<String>,
+    /// ERNN: inner iterations K of a step
+    #[arg(long, value_name = "K")]
+    pub iterations: Option<i64>,
+    #[command(flatten)]
+    pub shared: SharedModelFlags,
+}
+
+/// Flags of the network that go with several cells at once.
+#[derive(Args, Clone, Debug, Default, PartialEq)]
+#[command(next_help_heading = "Network")]
+pub struct SharedModelFlags {
     /// Layers on top of each other
     #[arg(long, value_name = "N")]
     pub layers: Option<usize>,
@@ -46,9 +58,6 @@ pub struct ModelFlags {
     /// Part of the features that is dropped during training
     #[arg(long, value_name = "X")]
     pub dropout: Option<f64>,
-    /// ERNN: inner iterations K of a step
-    #[arg(long, value_name = "K")]
-    pub iterations: Option<i64>,
     /// ERNN: where the inner iteration starts: previous (state) or zero
     #[arg(long, value_name = "NAME")]
     pub start: Option<String>,
@@ -70,7 +79,7 @@ pub struct ModelFlags {
     /// Spectral: the singular values lie within this distance of 1
     #[arg(long, value_name = "X")]
     pub radius: Option<f64>,
-    /// Deep ERNN: widths of the layers inside one step before the last, such as 64,32
+    /// Deep transition: widths of the layers inside one step before the last, such as 64,32
     #[arg(long, value_name = "N,N,..", value_delimiter = ',')]
     pub widths: Option<Vec<usize>>,
     /// ERNN, antisymmetric: damping
@@ -90,11 +99,22 @@ impl ModelFlags {
         if let Some(kind) = &self.cell {
             config.change_cell(kind)?;
         }
+        self.shared.apply_to_all(config)?;
+        let iterations = self
+            .iterations
+            .map(|iterations| ("iterations", Value::Integer(iterations)));
+        for (name, value) in self.shared.layer_settings().chain(iterations) {
+            config.set_in_layers(name, &value)?;
+        }
+        Ok(())
+    }
+}
+
+impl SharedModelFlags {
+    /// Puts those flags over the settings that are not of a cell.
+    pub fn apply_to_all(&self, config: &mut RunConfig) -> Result<()> {
         if let Some(layers) = self.layers {
             config.stack(layers)?;
-        }
-        for (name, value) in self.layer_settings() {
-            config.set_in_layers(name, &value)?;
         }
         set(&mut config.model.dropout, self.dropout);
         set(&mut config.model.pooling, self.pooling);
@@ -103,7 +123,8 @@ impl ModelFlags {
         Ok(())
     }
 
-    fn layer_settings(&self) -> impl Iterator<Item = (&'static str, Value)> {
+    /// The given settings of cells, by their names.
+    pub fn layer_settings(&self) -> impl Iterator<Item = (&'static str, Value)> {
         let text = |text: &Option<String>| text.clone().map(Value::String);
         let rank = |text: &String| {
             text.parse()
@@ -122,7 +143,6 @@ impl ModelFlags {
             ("reflections", self.reflections.map(integer)),
             ("radius", self.radius.map(Value::Float)),
             ("widths", widths),
-            ("iterations", self.iterations.map(Value::Integer)),
             ("start", text(&self.start)),
             ("sign", text(&self.sign)),
             ("steps", text(&self.steps)),

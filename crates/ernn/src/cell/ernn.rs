@@ -23,7 +23,7 @@ use super::{Activation, Cell, Folded, FoldedGradient, FoldedLeaky, FoldedRecurre
 use crate::Result;
 
 /// Longest table of step sizes: far beyond any training sequence, and no product of sizes overflows.
-const MAX_STEPS: usize = 16_777_216;
+pub(super) const MAX_STEPS: usize = 16_777_216;
 
 /// Where the inner iteration starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,6 +43,20 @@ pub enum Sign {
     Plus,
     /// `z = h - h_{k-1}`.
     Minus,
+}
+
+impl Start {
+    /// `c0` and `s` of the folded recurrence: it runs in z, with z^0 = `c0` h_{k-1} and h_k = z^K - `s` h_{k-1}.
+    pub(super) fn scales<F: Real>(self, sign: Sign) -> (F, F) {
+        let sign = match sign {
+            Sign::Plus => F::ONE,
+            Sign::Minus => -F::ONE,
+        };
+        match self {
+            Start::Previous => (F::ONE + sign, sign),
+            Start::Zero => (sign, sign),
+        }
+    }
 }
 
 /// How many step sizes are learned.
@@ -276,7 +290,7 @@ impl Cell for ErnnConfig {
         let mut tensors = vec![Tensor::matrix("W", hidden, inputs), Tensor::vector("b", hidden)];
         tensors.extend(self.rank.tensors(hidden, hidden, "U", ["V", "H"]));
         tensors.push(Tensor {
-            name: "eta",
+            name: "eta".into(),
             shape: vec![self.rows(), self.iterations],
             decay: false,
             learning_rate_scale: self.eta_learning_rate,
@@ -303,14 +317,7 @@ impl Cell for ErnnConfig {
         let (input_weight, bias, recurrent) = self.fold_matrices(inputs, parameters);
         let [.., eta] = cut(parameters, self.lengths(inputs));
         let gamma = F::from_f64(self.gamma);
-        let sign = match self.sign {
-            Sign::Plus => 1.0,
-            Sign::Minus => -1.0,
-        };
-        let start = match self.start {
-            Start::Previous => 1.0,
-            Start::Zero => 0.0,
-        };
+        let (start_scale, previous_scale) = self.start.scales(self.sign);
         Folded::Leaky(FoldedLeaky {
             inputs,
             hidden: self.hidden,
@@ -319,8 +326,8 @@ impl Cell for ErnnConfig {
             recurrent,
             activation: self.activation.into(),
             iterations: self.iterations,
-            start_scale: F::from_f64(start + sign),
-            previous_scale: F::from_f64(sign),
+            start_scale,
+            previous_scale,
             decay: eta.iter().map(|&eta| F::ONE - gamma * eta).collect(),
             gain: eta.to_vec(),
             learned_steps: true,

@@ -1,5 +1,6 @@
 //! A folded cell that owns its numbers: one of the kernels' families, run through one door.
 
+use ernn_kernels::deep::{self, Deep, DeepGradient, DeepLayer};
 use ernn_kernels::gated::{self, Gated, GatedGradient, Gates};
 use ernn_kernels::leaky::{self, Leaky, LeakyGradient, Recurrent};
 use ernn_kernels::{Activation, Isa, Panels, Real, StateGradient, Trace, backward, forward, infer};
@@ -131,6 +132,72 @@ impl<F: Real> FoldedGated<F> {
     }
 }
 
+/// A folded deep-transition cell; see [`ernn_kernels::deep`] for the letters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FoldedDeep<F> {
+    /// `d`.
+    pub inputs: usize,
+    /// `D`.
+    pub hidden: usize,
+    /// `W`, `[w_1,d]`.
+    pub input_weight: Vec<F>,
+    /// The layers of the transition.
+    pub layers: Vec<FoldedLayer<F>>,
+    /// `phi`.
+    pub activation: Activation,
+    /// `K`.
+    pub iterations: usize,
+    /// `c0`.
+    pub start_scale: F,
+    /// `s`.
+    pub previous_scale: F,
+    /// `a`, `[rows,K]`.
+    pub decay: Vec<F>,
+    /// `e`, `[rows,K]`.
+    pub gain: Vec<F>,
+}
+
+/// A layer of a deep transition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FoldedLayer<F> {
+    /// `w_j`.
+    pub width: usize,
+    /// `U_j`, `[w_j,w_{j-1}]`.
+    pub weight: Vec<F>,
+    /// `b_j`, `[w_j]`.
+    pub bias: Vec<F>,
+}
+
+impl<F: Real> FoldedDeep<F> {
+    fn layers(&self) -> Vec<DeepLayer<'_, F>> {
+        self.layers
+            .iter()
+            .map(|layer| DeepLayer {
+                width: layer.width,
+                weight: &layer.weight,
+                bias: &layer.bias,
+            })
+            .collect()
+    }
+
+    fn view<'a>(&'a self, layers: &'a [DeepLayer<'a, F>], first_step: usize) -> Deep<'a, F> {
+        Deep {
+            inputs: self.inputs,
+            hidden: self.hidden,
+            input_weight: &self.input_weight,
+            layers,
+            activation: self.activation,
+            iterations: self.iterations,
+            start_scale: self.start_scale,
+            previous_scale: self.previous_scale,
+            decay: &self.decay,
+            gain: &self.gain,
+            learned_steps: true,
+            first_step,
+        }
+    }
+}
+
 /// A folded cell of any family.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Folded<F> {
@@ -138,6 +205,8 @@ pub enum Folded<F> {
     Leaky(FoldedLeaky<F>),
     /// LSTM, GRU, UGRNN, FastGRNN, gated AntisymmetricRNN.
     Gated(FoldedGated<F>),
+    /// Deep-transition ERNN.
+    Deep(FoldedDeep<F>),
 }
 
 /// The gradient of a folded cell's numbers.
@@ -147,6 +216,8 @@ pub enum FoldedGradient<F> {
     Leaky(LeakyGradient<F>),
     /// Of a gated cell.
     Gated(GatedGradient<F>),
+    /// Of a deep-transition cell.
+    Deep(DeepGradient<F>),
 }
 
 impl<F> FoldedGradient<F> {
@@ -171,6 +242,17 @@ impl<F> FoldedGradient<F> {
             _ => panic!("the gradient belongs to a cell of another family"),
         }
     }
+
+    /// That of a deep-transition cell.
+    ///
+    /// # Panics
+    /// As [`FoldedGradient::leaky`].
+    pub fn deep(&self) -> &DeepGradient<F> {
+        match self {
+            FoldedGradient::Deep(gradient) => gradient,
+            _ => panic!("the gradient belongs to a cell of another family"),
+        }
+    }
 }
 
 /// The gradient as that of a family, made one if it was another's.
@@ -191,6 +273,16 @@ impl<F: Real> FoldedGradient<F> {
         }
         match self {
             FoldedGradient::Gated(gradient) => gradient,
+            _ => unreachable!("it was just made one"),
+        }
+    }
+
+    fn as_deep(&mut self) -> &mut DeepGradient<F> {
+        if !matches!(self, FoldedGradient::Deep(_)) {
+            *self = FoldedGradient::Deep(DeepGradient::default());
+        }
+        match self {
+            FoldedGradient::Deep(gradient) => gradient,
             _ => unreachable!("it was just made one"),
         }
     }
@@ -219,6 +311,7 @@ impl<F: Real> Folded<F> {
         match self {
             Folded::Leaky(cell) => cell.hidden,
             Folded::Gated(cell) => cell.hidden,
+            Folded::Deep(cell) => cell.hidden,
         }
     }
 
@@ -240,6 +333,7 @@ impl<F: Real> Folded<F> {
         match self {
             Folded::Leaky(cell) => forward(&cell.view(first_step), input, initial, trace),
             Folded::Gated(cell) => forward(&cell.view(), input, initial, trace),
+            Folded::Deep(cell) => forward(&cell.view(&cell.layers(), first_step), input, initial, trace),
         }
     }
 
@@ -253,6 +347,7 @@ impl<F: Real> Folded<F> {
         match self {
             Folded::Leaky(cell) => infer(&cell.view(first_step), input, initial, trace),
             Folded::Gated(cell) => infer(&cell.view(), input, initial, trace),
+            Folded::Deep(cell) => infer(&cell.view(&cell.layers(), first_step), input, initial, trace),
         }
     }
 
@@ -278,6 +373,12 @@ impl<F: Real> Folded<F> {
                 let view = cell.view();
                 backward(&view, input, trace, states, gradient, input_gradient, initial_gradient);
             }
+            Folded::Deep(cell) => {
+                let gradient = gradient.as_deep();
+                let layers = cell.layers();
+                let view = cell.view(&layers, first_step);
+                backward(&view, input, trace, states, gradient, input_gradient, initial_gradient);
+            }
         }
     }
 
@@ -286,6 +387,7 @@ impl<F: Real> Folded<F> {
         match self {
             Folded::Leaky(cell) => CellRunner::Leaky(leaky::SequenceRunner::new(isa, &cell.view(0))),
             Folded::Gated(cell) => CellRunner::Gated(gated::SequenceRunner::new(isa, &cell.view())),
+            Folded::Deep(cell) => CellRunner::Deep(deep::SequenceRunner::new(isa, &cell.view(&cell.layers(), 0))),
         }
     }
 }
@@ -297,6 +399,8 @@ pub enum CellRunner<F> {
     Leaky(leaky::SequenceRunner<F>),
     /// A gated cell.
     Gated(gated::SequenceRunner<F>),
+    /// A deep-transition cell.
+    Deep(deep::SequenceRunner<F>),
 }
 
 impl<F: Real> CellRunner<F> {
@@ -306,6 +410,7 @@ impl<F: Real> CellRunner<F> {
         match self {
             CellRunner::Leaky(runner) => runner.run(input, first_step, state, states),
             CellRunner::Gated(runner) => runner.run(input, state, states),
+            CellRunner::Deep(runner) => runner.run(input, first_step, state, states),
         }
     }
 }

@@ -5,6 +5,7 @@
 //! takes the gradient back through the folding.
 
 mod antisymmetric;
+mod deep_transition;
 mod ernn;
 mod fastgrnn;
 mod fastrnn;
@@ -20,15 +21,20 @@ mod spectral;
 mod stacked;
 mod ugrnn;
 
+use std::borrow::Cow;
+
 use ernn_kernels::Real;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
 pub use self::antisymmetric::AntisymmetricConfig;
+pub use self::deep_transition::DeepTransitionConfig;
 pub use self::ernn::{ErnnConfig, Projection, Sign, Start, StepSizes};
 pub use self::fastgrnn::FastGrnnConfig;
 pub use self::fastrnn::FastRnnConfig;
-pub use self::folded::{CellRunner, Folded, FoldedGated, FoldedGradient, FoldedLeaky, FoldedRecurrent, Piece};
+pub use self::folded::{
+    CellRunner, Folded, FoldedDeep, FoldedGated, FoldedGradient, FoldedLayer, FoldedLeaky, FoldedRecurrent, Piece,
+};
 pub use self::gated_antisymmetric::GatedAntisymmetricConfig;
 pub use self::gru::{GruConfig, Reset};
 pub use self::lstm::LstmConfig;
@@ -65,6 +71,8 @@ pub enum CellConfig {
     FastGrnn(FastGrnnConfig),
     /// AntisymmetricRNN with gating.
     GatedAntisymmetric(GatedAntisymmetricConfig),
+    /// ERNN with several layers inside one step.
+    DeepTransition(DeepTransitionConfig),
 }
 
 /// What every cell offers to the model; implemented in the cell's own file.
@@ -83,7 +91,7 @@ pub(crate) trait Cell {
 
 /// A tensor of a cell before it has a place in the flat vector.
 pub(crate) struct Tensor {
-    name: &'static str,
+    name: Cow<'static, str>,
     shape: Vec<usize>,
     decay: bool,
     learning_rate_scale: f64,
@@ -91,9 +99,9 @@ pub(crate) struct Tensor {
 
 impl Tensor {
     /// A matrix: weight decay applies.
-    pub(crate) fn matrix(name: &'static str, rows: usize, columns: usize) -> Self {
+    pub(crate) fn matrix(name: impl Into<Cow<'static, str>>, rows: usize, columns: usize) -> Self {
         Tensor {
-            name,
+            name: name.into(),
             shape: vec![rows, columns],
             decay: true,
             learning_rate_scale: 1.0,
@@ -101,9 +109,9 @@ impl Tensor {
     }
 
     /// A vector or scalar: no weight decay.
-    pub(crate) fn vector(name: &'static str, len: usize) -> Self {
+    pub(crate) fn vector(name: impl Into<Cow<'static, str>>, len: usize) -> Self {
         Tensor {
-            name,
+            name: name.into(),
             shape: vec![len],
             decay: false,
             learning_rate_scale: 1.0,
@@ -125,6 +133,7 @@ macro_rules! each {
             CellConfig::Antisymmetric($cell) => $call,
             CellConfig::GatedAntisymmetric($cell) => $call,
             CellConfig::Spectral($cell) => $call,
+            CellConfig::DeepTransition($cell) => $call,
         }
     };
 }
@@ -142,6 +151,7 @@ impl CellConfig {
         "antisymmetric",
         "gated-antisymmetric",
         "spectral",
+        "deep-transition",
     ];
 
     /// The cell of this name with its default settings.
@@ -157,6 +167,7 @@ impl CellConfig {
             "antisymmetric" => CellConfig::Antisymmetric(AntisymmetricConfig::default()),
             "gated-antisymmetric" => CellConfig::GatedAntisymmetric(GatedAntisymmetricConfig::default()),
             "spectral" => CellConfig::Spectral(SpectralConfig::default()),
+            "deep-transition" => CellConfig::DeepTransition(DeepTransitionConfig::default()),
             _ => return None,
         };
         Some(cell)
@@ -175,6 +186,7 @@ impl CellConfig {
             CellConfig::Antisymmetric(_) => "antisymmetric",
             CellConfig::GatedAntisymmetric(_) => "gated-antisymmetric",
             CellConfig::Spectral(_) => "spectral",
+            CellConfig::DeepTransition(_) => "deep-transition",
         }
     }
 

@@ -79,7 +79,8 @@ pub fn logits(model: &Model<f32>, part: &Part) -> Result<Vec<f32>> {
 /// last learned step size goes on.
 pub fn length_note(model: &Model<f32>, part: &Part) -> Option<String> {
     let learned = model.config().layers.iter().filter_map(|layer| match layer {
-        CellConfig::Ernn(ernn) if ernn.steps == StepSizes::PerStep => Some(ernn.max_steps),
+        CellConfig::Ernn(cell) if cell.steps == StepSizes::PerStep => Some(cell.max_steps),
+        CellConfig::DeepTransition(cell) if cell.steps == StepSizes::PerStep => Some(cell.max_steps),
         _ => None,
     });
     let (learned, longest) = (learned.min()?, part.longest());

@@ -164,18 +164,25 @@ impl RunConfig {
 
     /// The file without what holds on this machine alone.
     pub(super) fn to_portable_toml(&self) -> String {
+        self.portable().to_toml()
+    }
+
+    /// These settings without what holds on this machine alone: two runs whose portable settings are equal compute the same.
+    pub fn portable(&self) -> Self {
         let mut config = self.clone();
         config.data.data_dir = None;
-        config.to_toml()
+        config
     }
 
     /// These settings with what follows from the training sequences filled in: one learned step size for each of their steps.
-    pub(super) fn resolved(&self, dataset: &Dataset) -> Self {
+    pub fn resolved(&self, dataset: &Dataset) -> Self {
         let mut config = self.clone();
         let validation = dataset.validation.as_ref().map_or(0, |part| part.longest());
         for layer in &mut config.model.layers {
-            if let CellConfig::Ernn(ernn) = layer {
-                ernn.max_steps = dataset.train.longest().max(validation);
+            match layer {
+                CellConfig::Ernn(cell) => cell.max_steps = dataset.train.longest().max(validation),
+                CellConfig::DeepTransition(cell) => cell.max_steps = dataset.train.longest().max(validation),
+                _ => {}
             }
         }
         config

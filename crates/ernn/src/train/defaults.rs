@@ -121,6 +121,14 @@ pub(super) fn for_source(source: &str) -> RunConfig {
     }
 }
 
+/// `a, b or c`.
+fn one_of(names: &[&str]) -> String {
+    match names {
+        [rest @ .., last] if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        names => names.concat(),
+    }
+}
+
 /// A layer of this kind, as large as the default one.
 pub(super) fn layer(source: &str, kind: &str) -> Result<CellConfig> {
     if kind == "ernn" {
@@ -130,8 +138,26 @@ pub(super) fn layer(source: &str, kind: &str) -> Result<CellConfig> {
         return Err(Error::Setting {
             name: "cell".to_string(),
             found: kind.to_string(),
-            expected: CellConfig::KINDS.join(", "),
+            expected: one_of(CellConfig::KINDS),
         });
     };
     Ok(cell.with_hidden(choice(source).hidden))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_a_default_layer_of_its_name() {
+        for kind in CellConfig::KINDS {
+            assert_eq!(layer("digits", kind).unwrap().name(), *kind);
+        }
+        let error = layer("digits", "elman").unwrap_err().to_string();
+        assert!(error.starts_with("cell: found elman, expected ernn, rnn, "), "{error}");
+        assert!(
+            error.ends_with("gated-antisymmetric, spectral or deep-transition"),
+            "{error}"
+        );
+    }
 }

@@ -41,6 +41,16 @@ impl RunConfig {
         Ok(())
     }
 
+    /// Whether all layers have a setting of this name.
+    pub fn has_in_layers(&self, name: &str) -> bool {
+        self.model.layers.iter().all(|layer| table_of(layer).contains_key(name))
+    }
+
+    /// One setting of the first layer, if it has it.
+    pub fn layer_setting(&self, name: &str) -> Option<Value> {
+        table_of(self.model.layers.first()?).remove(name)
+    }
+
     /// Changes one setting of all layers.
     pub fn set_in_layers(&mut self, name: &str, value: &Value) -> Result<()> {
         self.model

@@ -13,6 +13,8 @@ mod epochs;
 mod layers;
 mod observer;
 mod parts;
+mod past_run;
+pub(crate) mod plot;
 mod report;
 mod run;
 mod run_folder;
@@ -21,7 +23,9 @@ mod thirds;
 pub use config::{ClassWeights, DataSettings, ModelSettings, RunConfig, TrainingSettings};
 pub use observer::{BatchProgress, Observer, Start};
 pub use parts::{fingerprint, split};
+pub use past_run::PastRun;
 pub use report::{Ending, Machine, Report};
+pub(crate) use run::file_stem;
 pub use run::{Options, Out, Outcome, resume, train};
 pub use run_folder::RunFolder;
 

@@ -62,8 +62,8 @@ pub fn train(dataset: &Dataset, config: &RunConfig, options: &Options, observer:
     in_pool(options.threads, || run.go(None, state, observer))
 }
 
-/// Goes on with a run from its last checkpoint; the result is the same bits as if it had never stopped. `config` is the run's
-/// own, perhaps with more epochs.
+/// Goes on with a run from its last checkpoint, or from the beginning where the folder has none; the result is the same bits as
+/// if it had never stopped. `config` is the run's own, perhaps with more epochs.
 pub fn resume(
     dataset: &Dataset,
     config: &RunConfig,
@@ -72,7 +72,11 @@ pub fn resume(
     observer: &mut dyn Observer,
 ) -> Result<Outcome> {
     let run = Run::new(dataset, config, options)?;
-    let state = folder.read_checkpoint()?;
+    let state = if folder.has_checkpoint() {
+        folder.read_checkpoint()?
+    } else {
+        run.first_state(Phase::Select)
+    };
     if state.fingerprint != run.fingerprint {
         return Err(Error::Data {
             dataset: dataset.name.clone(),
@@ -235,7 +239,7 @@ impl<'a> Run<'a> {
 }
 
 /// A name for a folder: the last component of a path, without its extension.
-fn file_stem(name: &str) -> String {
+pub(crate) fn file_stem(name: &str) -> String {
     let stem = std::path::Path::new(name).file_stem();
     stem.map_or_else(|| "run".to_string(), |stem| stem.to_string_lossy().into_owned())
 }

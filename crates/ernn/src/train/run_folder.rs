@@ -18,9 +18,9 @@ use crate::checkpoint::{CHECKPOINT_FILE, EpochRecord, MODEL_FILE, RunState, Save
 use crate::{Error, Result};
 
 const CONFIG_FILE: &str = "config.toml";
-const METRICS_FILE: &str = "metrics.jsonl";
+pub(super) const METRICS_FILE: &str = "metrics.jsonl";
 const CURVES_FILE: &str = "curves.svg";
-const RESULT_FILE: &str = "result.json";
+pub(super) const RESULT_FILE: &str = "result.json";
 
 /// An open run folder. Holds a lock on `metrics.jsonl`, so that no second process trains in it.
 #[derive(Debug)]
@@ -84,7 +84,23 @@ impl RunFolder {
         Self::with_lock(path)
     }
 
+    /// Opens a folder in which a run goes on or, where it has no checkpoint yet, begins; makes it if it does not exist. None:
+    /// another process is training in it.
+    pub fn enter(path: &Path) -> Result<Option<Self>> {
+        fs::create_dir_all(path).map_err(io_error(path, "create"))?;
+        Self::try_lock(path)
+    }
+
     fn with_lock(path: &Path) -> Result<Self> {
+        Self::try_lock(path)?.ok_or_else(|| Error::Setting {
+            name: "--resume".to_string(),
+            found: format!("{}, in which another process is training", path.display()),
+            expected: "a run that has stopped".to_string(),
+        })
+    }
+
+    /// None: another process has the lock.
+    fn try_lock(path: &Path) -> Result<Option<Self>> {
         let file = path.join(METRICS_FILE);
         let metrics = OpenOptions::new()
             .create(true)
@@ -93,16 +109,12 @@ impl RunFolder {
             .open(&file)
             .map_err(io_error(&file, "create"))?;
         match metrics.try_lock() {
-            Err(TryLockError::WouldBlock) => Err(Error::Setting {
-                name: "--resume".to_string(),
-                found: format!("{}, in which another process is training", path.display()),
-                expected: "a run that has stopped".to_string(),
-            }),
+            Err(TryLockError::WouldBlock) => Ok(None),
             // File systems without locks lose the guard, not the run.
-            Err(TryLockError::Error(_)) | Ok(()) => Ok(RunFolder {
+            Err(TryLockError::Error(_)) | Ok(()) => Ok(Some(RunFolder {
                 path: path.to_path_buf(),
                 metrics,
-            }),
+            })),
         }
     }
 
@@ -114,6 +126,11 @@ impl RunFolder {
     /// The settings of the run.
     pub fn read_config(&self) -> Result<RunConfig> {
         RunConfig::load(&self.path.join(CONFIG_FILE), None)
+    }
+
+    /// Whether the run has a state to go on from.
+    pub fn has_checkpoint(&self) -> bool {
+        self.path.join(CHECKPOINT_FILE).is_file()
     }
 
     /// The state of the run.

@@ -1,0 +1,175 @@
+//! `ernn compare`: several cells under one protocol, several seeds each; a table and a picture.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::{Args, ValueEnum};
+use ernn::cell::CellConfig;
+use ernn::compare::{self, Matching, Options, Plan, Request, RunDone, Shard, Start, Watcher};
+use ernn::data;
+use ernn::train::Ending;
+
+use super::run_settings::{Given, open_options, stop_on_signals, threads};
+use super::train_flags::{SharedModelFlags, TrainingFlags};
+use crate::failure::{Failure, Result};
+use crate::output::{self, percent, say, seconds};
+use crate::reading::ReadingFlags;
+
+/// Arguments of `ernn compare`.
+#[derive(Args)]
+#[command(after_help = NOTES)]
+pub struct Arguments {
+    /// Known name, file or folder (may be left out with --config)
+    data: Option<String>,
+    /// Kinds of cells, a row of the table each [default: all that there are]
+    #[arg(long, value_name = "KIND,...", value_delimiter = ',')]
+    cells: Vec<String>,
+    /// Inner iterations K, a row each, for the cells that have them (ernn)
+    #[arg(long, value_name = "K,...", value_delimiter = ',')]
+    iterations: Vec<usize>,
+    /// Seeds of each row: N of them, from --seed on
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    seeds: usize,
+    /// What the cells have alike: their hidden size, or, as nearly as possible, the number of parameters of the first row
+    #[arg(long = "match", value_name = "WHAT", value_enum, default_value = "hidden")]
+    matching: Alike,
+    /// Do part I of N of the runs, beside other processes that do the others in the same folder
+    #[arg(long, value_name = "I/N", default_value = "1/1", hide_default_value = true)]
+    shard: Shard,
+    /// Passes over the training part
+    #[arg(long, value_name = "N")]
+    epochs: Option<usize>,
+    /// Settings file, as the config.toml of a run folder; flags come on top
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Folder of the comparison, new, or one to go on with [default: runs/DATA-compare]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Threads that compute [default: all]; the result does not depend on it, times do
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// Print the table as one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    model: SharedModelFlags,
+    #[command(flatten)]
+    training: TrainingFlags,
+    #[command(flatten)]
+    reading: ReadingFlags,
+}
+
+const NOTES: &str = "\
+All cells are trained alike. A flag of the network goes to the cells that have such a setting.
+
+The same command again goes on: runs that are finished are not run again, one that was stopped goes on from its checkpoint. The \
+table is written from all runs that are finished, by whatever process. A run that diverges is counted, and the others go on.";
+
+/// What all cells have alike.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Alike {
+    Hidden,
+    Parameters,
+}
+
+/// Runs `ernn compare`.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let given = Given {
+        data: arguments.data.as_deref(),
+        config: arguments.config.as_deref(),
+        epochs: arguments.epochs,
+        reading: &arguments.reading,
+        training: &arguments.training,
+    };
+    let mut config = given.settings()?;
+    arguments.model.apply_to_all(&mut config)?;
+    let out = arguments.out.clone();
+    let options = Options {
+        out: out.unwrap_or_else(|| compare::default_folder(&config.data.source)),
+        shard: arguments.shard,
+        threads: threads(arguments.threads)?,
+        stop: Arc::default(),
+    };
+    let dataset = data::open(&config.data.source, &open_options(&config))?;
+    let plan = Plan::new(&config, &dataset, &request(arguments))?;
+    stop_on_signals(&options.stop);
+    let done = compare::compare(&dataset, &plan, &options, &mut Lines::default())?;
+    if arguments.json {
+        output::print_json(&done.table)?;
+    } else {
+        let text = done.table.to_markdown();
+        output::print(&format!("{text}\ncomparison: {}", options.out.display()))?;
+    }
+    if done.interrupted {
+        let how = "the same command (what is finished is not run again)";
+        return Err(Failure::Interrupted(how.to_string()));
+    }
+    Ok(())
+}
+
+fn request(arguments: &Arguments) -> Request {
+    let mut cells = arguments.cells.clone();
+    if cells.is_empty() {
+        cells = CellConfig::KINDS.iter().map(ToString::to_string).collect();
+    }
+    let settings = arguments.model.layer_settings();
+    Request {
+        cells,
+        iterations: arguments.iterations.clone(),
+        layer_settings: settings.map(|(name, value)| (name.to_string(), value)).collect(),
+        seeds: arguments.seeds,
+        matching: match arguments.matching {
+            Alike::Hidden => Matching::Hidden,
+            Alike::Parameters => Matching::Parameters,
+        },
+    }
+}
+
+/// A line on stderr for each run.
+#[derive(Default)]
+struct Lines {
+    warned: HashSet<String>,
+}
+
+impl Watcher for Lines {
+    fn started(&mut self, start: &Start) {
+        let before = match start.ended {
+            0 => String::new(),
+            ended => format!(", {ended} of them done before"),
+        };
+        let (rows, runs, out) = (start.rows, start.runs, start.out.display());
+        say(&format!("comparing {rows} rows: {runs} runs{before}, in {out}"));
+    }
+
+    fn run_done(&mut self, done: &RunDone) {
+        let run = done.run;
+        let result = match run.ending {
+            Ending::Diverged => "diverged".to_string(),
+            _ => format!(
+                "{} accuracy {}, best epoch {}",
+                run.part,
+                percent(run.accuracy),
+                run.best_epoch
+            ),
+        };
+        say(&format!(
+            "{}/{} {}: {result}, trained in {} ({} in all)",
+            done.ended,
+            done.runs,
+            done.name,
+            seconds(run.train_seconds),
+            seconds(done.seconds),
+        ));
+    }
+
+    fn run_taken(&mut self, name: &str) {
+        say(&format!("{name}: left to the process that is training it"));
+    }
+
+    fn warning(&mut self, text: &str) {
+        if self.warned.insert(text.to_string()) {
+            say(&format!("warning: {text}"));
+        }
+    }
+}

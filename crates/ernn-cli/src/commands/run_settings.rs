@@ -1,0 +1,85 @@
+//! What `train` and `compare` share: settings from defaults, file and flags; threads; Ctrl-C.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ernn::data::OpenOptions;
+use ernn::optim::Schedule;
+use ernn::train::{self, RunConfig};
+
+use super::train_flags::TrainingFlags;
+use crate::failure::{Failure, Result};
+use crate::output::say;
+use crate::reading::ReadingFlags;
+
+/// Everything that is given about a run but its network.
+pub struct Given<'a> {
+    pub data: Option<&'a str>,
+    pub config: Option<&'a Path>,
+    pub epochs: Option<usize>,
+    pub reading: &'a ReadingFlags,
+    pub training: &'a TrainingFlags,
+}
+
+impl Given<'_> {
+    /// Defaults of the data set, then the settings file, then flags.
+    pub fn settings(&self) -> Result<RunConfig> {
+        let mut config = match (self.config, self.data) {
+            (Some(path), source) => RunConfig::load(path, source)?,
+            (None, Some(source)) => RunConfig::defaults(source),
+            (None, None) => {
+                return Err(Failure::Usage(
+                    "no DATA: name a data set, a file or a folder".to_string(),
+                ));
+            }
+        };
+        if let Some(missing) = self.reading.missing {
+            config.data.missing = missing;
+        }
+        config.data.features = self.reading.features.or(config.data.features);
+        config.data.data_dir = self.reading.data_dir.clone().or(config.data.data_dir);
+        if let Some(epochs) = self.epochs {
+            config.training.epochs = epochs;
+            if let Schedule::Cosine { epochs: end, .. } = &mut config.training.schedule {
+                *end = epochs;
+            }
+        }
+        self.training.apply(&mut config)?;
+        Ok(config)
+    }
+}
+
+/// How the data of these settings is read.
+pub fn open_options(config: &RunConfig) -> OpenOptions {
+    OpenOptions {
+        data_dir: config.data.data_dir.clone(),
+        missing: config.data.missing,
+        features: config.data.features,
+    }
+}
+
+/// All threads, or as many as asked for.
+pub fn threads(asked: Option<usize>) -> Result<usize> {
+    match asked {
+        None => Ok(train::available_threads()),
+        Some(threads @ 1..=1024) => Ok(threads),
+        Some(threads) => Err(Failure::Usage(format!(
+            "--threads: found {threads}, expected 1 to 1024"
+        ))),
+    }
+}
+
+/// The first signal asks the run to stop after the batch under way, the second ends the process.
+pub fn stop_on_signals(stop: &Arc<AtomicBool>) {
+    let stop = Arc::clone(stop);
+    let handler = move || {
+        if stop.swap(true, Ordering::SeqCst) {
+            std::process::exit(130);
+        }
+        say("stopping after this batch (once more: at once)");
+    };
+    if let Err(error) = ctrlc::set_handler(handler) {
+        say(&format!("warning: Ctrl-C will not save the run: {error}"));
+    }
+}

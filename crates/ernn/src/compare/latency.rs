@@ -1,0 +1,88 @@
+//! How long a model takes for one sequence, with nothing else to do.
+//!
+//! Measured once a row, on one thread, and kept in `ROW/latency.json`: all seeds of a row compute the same operations, and a table
+//! that is written again has the same number.
+
+use std::fs;
+use std::hint::black_box;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use crate::Result;
+use crate::checkpoint::{SavedModel, write_atomically};
+use crate::data::{Dataset, Part};
+use crate::train::Machine;
+
+const LATENCY_FILE: &str = "latency.json";
+
+/// Repetitions: until the time is over, but at least the smallest and at most the largest number.
+const TIME: Duration = Duration::from_millis(200);
+const FEWEST: usize = 11;
+const MOST: usize = 2001;
+
+#[derive(Serialize)]
+struct Written {
+    milliseconds: f64,
+    steps: usize,
+    repetitions: usize,
+    machine: Machine,
+}
+
+#[derive(Deserialize)]
+struct Read {
+    milliseconds: f64,
+}
+
+/// The stored milliseconds of a row; none if nobody has measured yet.
+pub(super) fn stored(row: &Path) -> Option<f64> {
+    let text = fs::read_to_string(row.join(LATENCY_FILE)).ok()?;
+    let read: Read = serde_json::from_str(&text).ok()?;
+    Some(read.milliseconds)
+}
+
+/// Measures with the model of one of the row's runs, and stores the milliseconds.
+pub(super) fn measure(row: &Path, run: &Path, dataset: &Dataset) -> Result<()> {
+    let saved = SavedModel::load(run)?;
+    let part = dataset.test.as_ref().unwrap_or(&dataset.train);
+    let sequence = typical_sequence(part, &saved)?;
+    let mut times = time(&saved, &sequence.values);
+    times.sort_by(f64::total_cmp);
+    let written = Written {
+        milliseconds: 1e3 * times[times.len() / 2],
+        steps: sequence.steps(),
+        repetitions: times.len(),
+        machine: Machine::here(1),
+    };
+    let text = serde_json::to_string_pretty(&written).expect("plain structs") + "\n";
+    write_atomically(&row.join(LATENCY_FILE), text.as_bytes())
+}
+
+/// A part of one normalized sequence: the first one of median length.
+fn typical_sequence(part: &Part, saved: &SavedModel) -> Result<Part> {
+    let mut order: Vec<usize> = (0..part.len()).collect();
+    order.sort_by_key(|&sequence| part.length(sequence));
+    let middle = part.length(order[order.len() / 2]);
+    let first = (0..part.len()).find(|&sequence| part.length(sequence) == middle);
+    let mut sequence = part.select(first.as_slice());
+    saved.normalization.apply(&mut sequence)?;
+    Ok(sequence)
+}
+
+/// Seconds of each repetition.
+fn time(saved: &SavedModel, sequence: &[f32]) -> Vec<f64> {
+    let mut runner = saved.model.runner();
+    let mut once = || {
+        let began = Instant::now();
+        black_box(runner.logits(black_box(sequence)));
+        began.elapsed().as_secs_f64()
+    };
+    once();
+    let began = Instant::now();
+    let mut times = Vec::new();
+    while times.len() < FEWEST || (times.len() < MOST && began.elapsed() < TIME) {
+        times.push(once());
+    }
+    times
+}

@@ -1,0 +1,33 @@
+//! Compare: several cells under one protocol become one table and one picture.
+//!
+//! ```text
+//! request -> plan (rows x seeds) -> the missing runs of this shard -> what lies in the folder -> table, picture
+//! ```
+//!
+//! The folder is the only memory: a comparison that was stopped, or is shared by several processes, goes on from what its run
+//! folders say.
+//!
+//! ```text
+//! compare.toml                 the plan, complete
+//! ROW/seed-N/                  the run folder of each run
+//! ROW/latency.json             how long one sequence takes
+//! compare.csv, compare.md      the table, written anew by every process at its end
+//! curves.svg                   the learning curves of all rows
+//! ```
+
+mod folder;
+mod latency;
+mod matching;
+mod picture;
+mod plan;
+mod runs;
+mod shard;
+mod table;
+mod text;
+mod watcher;
+
+pub use plan::{Matching, Plan, PlannedRun, Request, Row};
+pub use runs::{Comparison, Options, compare, default_folder};
+pub use shard::Shard;
+pub use table::{Spread, Table, TableRow};
+pub use watcher::{RunDone, Start, Watcher};

@@ -1,0 +1,133 @@
+//! `curves.svg` of a comparison: how fast the variants learn. Training loss and validation accuracy over the epochs, each line the
+//! mean over the seeds of a row.
+
+use super::Row;
+use crate::checkpoint::EpochRecord;
+use crate::train::PastRun;
+use crate::train::plot::{self, Legend, Line, Look, Panel};
+
+/// Draws rows with those of their runs that have ended. A row without one has no line.
+pub(super) fn draw(rows: &[Row], ended: &[Vec<PastRun>]) -> String {
+    let rows: Vec<(&Row, Look, &Vec<PastRun>)> = rows
+        .iter()
+        .zip(looks(rows))
+        .zip(ended)
+        .map(|((row, look), runs)| (row, look, runs))
+        .collect();
+    let lines = |value: fn(&EpochRecord) -> Option<f64>| -> Vec<Line> {
+        let line = |&(row, look, runs): &(&Row, Look, &Vec<PastRun>)| Line {
+            name: row.name.clone(),
+            look,
+            points: means(runs, value),
+        };
+        rows.iter().map(line).collect()
+    };
+    let losses = lines(|record| Some(record.train_loss));
+    let accuracies = lines(|record| record.validation_accuracy);
+    let panels = [
+        Panel {
+            title: "Training loss",
+            range: plot::from_zero(&losses),
+            lines: losses,
+            mark: None,
+        },
+        Panel {
+            title: "Validation accuracy",
+            range: plot::share(&accuracies),
+            lines: accuracies,
+            mark: None,
+        },
+    ];
+    let label = "Training loss and validation accuracy of each cell over the epochs";
+    plot::draw(label, &panels, Legend::Below)
+}
+
+/// A color for each kind of cell, and a pattern for each variant of it.
+fn looks(rows: &[Row]) -> Vec<Look> {
+    let mut kinds: Vec<(&str, usize)> = Vec::new();
+    let mut look = |row: &Row| {
+        let cell = row.settings.cell();
+        let kind = kinds.iter().position(|(kind, _)| *kind == cell).unwrap_or(kinds.len());
+        if kind == kinds.len() {
+            kinds.push((cell, 0));
+        }
+        let variant = kinds[kind].1;
+        kinds[kind].1 += 1;
+        Look::new(kind, variant)
+    };
+    rows.iter().map(&mut look).collect()
+}
+
+/// The mean of every epoch that all finished runs have reached: where one has stopped early, a mean of the others would jump.
+fn means(runs: &[PastRun], value: fn(&EpochRecord) -> Option<f64>) -> Vec<(f64, f64)> {
+    let finished = runs.iter().filter(|run| run.is_finished());
+    let curves: Vec<Vec<f64>> = finished
+        .map(|run| run.selecting().filter_map(value).collect())
+        .collect();
+    let epochs = curves.iter().map(Vec::len).min().unwrap_or(0);
+    let mean = |epoch: usize| curves.iter().map(|curve| curve[epoch]).sum::<f64>() / curves.len() as f64;
+    (0..epochs).map(|epoch| ((epoch + 1) as f64, mean(epoch))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checkpoint::Phase;
+    use crate::train::{Ending, RunConfig};
+
+    fn run(ending: Ending, losses: &[f64]) -> PastRun {
+        let record = |(index, &train_loss): (usize, &f64)| EpochRecord {
+            epoch: index + 1,
+            train_loss,
+            ..EpochRecord::default()
+        };
+        let retraining = EpochRecord {
+            phase: Phase::Retrain,
+            train_loss: 100.0,
+            ..EpochRecord::default()
+        };
+        PastRun {
+            ending,
+            part: "test".to_string(),
+            accuracy: 0.5,
+            parameters: 1,
+            train_seconds: 1.0,
+            best_epoch: 1,
+            settings: RunConfig::defaults("digits"),
+            history: losses.iter().enumerate().map(record).chain([retraining]).collect(),
+        }
+    }
+
+    #[test]
+    fn a_line_is_the_mean_of_finished_runs_as_far_as_all_go() {
+        let runs = [
+            run(Ending::Finished, &[4.0, 2.0, 1.0]),
+            run(Ending::Diverged, &[90.0]),
+            run(Ending::EarlyStopped, &[2.0, 1.0]),
+        ];
+        let loss = |record: &EpochRecord| Some(record.train_loss);
+        assert_eq!(means(&runs, loss), [(1.0, 3.0), (2.0, 1.5)]);
+        assert_eq!(means(&runs[1..2], loss), []);
+        assert_eq!(means(&runs, |record| record.validation_accuracy), []);
+    }
+
+    #[test]
+    fn draws_rows_without_runs() {
+        let row = |kind: &str, name: &str| {
+            let mut settings = RunConfig::defaults("digits");
+            settings.change_cell(kind).unwrap();
+            Row {
+                name: name.to_string(),
+                parameters: 1,
+                settings,
+            }
+        };
+        let rows = [row("ernn", "ernn-k1"), row("ernn", "ernn-k3"), row("rnn", "rnn")];
+        let runs = [vec![run(Ending::Finished, &[1.0, 0.5])], vec![], vec![]];
+        let svg = draw(&rows, &runs);
+        assert_eq!(svg.matches("<polyline").count(), 1);
+        assert!(svg.contains(">ernn-k1</text>") && svg.contains(">rnn</text>"));
+        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+        assert_eq!(looks(&rows), [Look::new(0, 0), Look::new(0, 1), Look::new(1, 0)]);
+    }
+}

@@ -1,0 +1,217 @@
+//! What is to be compared: rows, each a named variant with complete settings, times seeds.
+
+use serde::Serialize;
+use toml::Value;
+
+use super::Shard;
+use super::matching::{match_parameters, parameters};
+use crate::data::Dataset;
+use crate::train::{self, RunConfig};
+use crate::{Error, Result};
+
+/// A hundred seeds tell means apart by a tenth of their spread; more is a slip of the finger.
+const MOST_SEEDS: usize = 100;
+
+/// What all cells have alike.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Matching {
+    /// The hidden size.
+    #[default]
+    Hidden,
+    /// The number of parameters of the whole model, as nearly as a whole hidden size comes to that of the first row.
+    Parameters,
+}
+
+/// What is asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// Kinds of cells.
+    pub cells: Vec<String>,
+    /// Inner iterations, a row each, of the cells that have them; empty: as in the settings.
+    pub iterations: Vec<usize>,
+    /// Settings of layers by their names, for the cells that have them.
+    pub layer_settings: Vec<(String, Value)>,
+    /// Number of seeds, from that of the settings on.
+    pub seeds: usize,
+    /// What all cells have alike.
+    pub matching: Matching,
+}
+
+/// A named variant.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// Its name, also that of its folder: the cell, and its inner iterations if it has them.
+    pub name: String,
+    /// Number of parameters of its model.
+    pub parameters: usize,
+    /// The complete settings, with the first seed.
+    pub settings: RunConfig,
+}
+
+/// All rows and seeds; what `compare.toml` holds.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Plan {
+    /// Name of the data set.
+    pub dataset: String,
+    /// Checksum of what is trained on.
+    pub fingerprint: String,
+    /// The seeds of every row.
+    pub seeds: Vec<u64>,
+    /// The rows, in the order of the table.
+    pub rows: Vec<Row>,
+}
+
+/// One run of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlannedRun {
+    /// Index of its row.
+    pub row: usize,
+    /// Its seed.
+    pub seed: u64,
+}
+
+impl Plan {
+    /// The rows that are asked for, on the base of settings that all of them share.
+    pub fn new(base: &RunConfig, dataset: &Dataset, request: &Request) -> Result<Self> {
+        let seeds = seeds(base.training.seed, request.seeds)?;
+        refuse_repeated("--cells", &request.cells)?;
+        refuse_repeated("--iterations", &request.iterations)?;
+        let mut variants = Vec::new();
+        for cell in &request.cells {
+            variants.extend(cell_variants(base, cell, request)?);
+        }
+        refuse_unused(request, &variants)?;
+        let mut rows: Vec<Row> = Vec::new();
+        for settings in variants {
+            let mut settings = settings.portable().resolved(dataset);
+            settings.check()?;
+            if let (Matching::Parameters, Some(first)) = (request.matching, rows.first()) {
+                match_parameters(&mut settings, dataset, first.parameters)?;
+            }
+            rows.push(Row {
+                name: row_name(&settings),
+                parameters: parameters(&settings, dataset),
+                settings,
+            });
+        }
+        Ok(Plan {
+            dataset: dataset.name.clone(),
+            fingerprint: train::fingerprint(dataset),
+            seeds,
+            rows,
+        })
+    }
+
+    /// The runs of one process. The seeds of a row lie one behind the other and are dealt out in turns, so that every process
+    /// has its share of the rows that take long. Each process goes through all rows before it takes another seed.
+    pub fn runs(&self, shard: Shard) -> Vec<PlannedRun> {
+        let rows = 0..self.rows.len();
+        let all = rows.flat_map(|row| self.seeds.iter().map(move |&seed| PlannedRun { row, seed }));
+        let own = all.enumerate().filter(|(index, _)| shard.holds(*index));
+        let mut own: Vec<PlannedRun> = own.map(|(_, run)| run).collect();
+        own.sort_by_key(|run| run.seed);
+        own
+    }
+
+    /// The settings of a run.
+    pub fn settings(&self, run: PlannedRun) -> RunConfig {
+        let mut settings = self.rows[run.row].settings.clone();
+        settings.training.seed = run.seed;
+        settings
+    }
+
+    /// `ROW/seed-N`: its name, and its place in the folder.
+    pub fn run_name(&self, run: PlannedRun) -> String {
+        format!("{}/seed-{}", self.rows[run.row].name, run.seed)
+    }
+}
+
+fn seeds(first: u64, count: usize) -> Result<Vec<u64>> {
+    let last = first.checked_add(count as u64);
+    if !(1..=MOST_SEEDS).contains(&count) {
+        return Err(setting("--seeds", count, format!("1 to {MOST_SEEDS}")));
+    }
+    match last {
+        Some(last) if i64::try_from(last).is_ok() => Ok((first..last).collect()),
+        _ => Err(setting(
+            "--seed",
+            first,
+            format!("room for {count} seeds below {}", i64::MAX),
+        )),
+    }
+}
+
+/// The settings of all rows of a cell.
+fn cell_variants(base: &RunConfig, cell: &str, request: &Request) -> Result<Vec<RunConfig>> {
+    let mut config = base.clone();
+    config.change_cell(cell).map_err(|error| match error {
+        Error::Setting { found, expected, .. } => setting("--cells", found, expected),
+        error => error,
+    })?;
+    for (name, value) in &request.layer_settings {
+        if config.has_in_layers(name) {
+            config.set_in_layers(name, value)?;
+        }
+    }
+    if request.iterations.is_empty() || !config.has_in_layers(ITERATIONS) {
+        return Ok(vec![config]);
+    }
+    let variant = |&iterations: &usize| {
+        let mut config = config.clone();
+        let iterations = i64::try_from(iterations).unwrap_or(i64::MAX);
+        config.set_in_layers(ITERATIONS, &Value::Integer(iterations))?;
+        Ok(config)
+    };
+    request.iterations.iter().map(variant).collect()
+}
+
+/// The one setting of a cell that makes rows.
+pub(super) const ITERATIONS: &str = "iterations";
+
+fn row_name(settings: &RunConfig) -> String {
+    match settings.layer_setting(ITERATIONS) {
+        Some(iterations) => format!("{}-k{iterations}", settings.cell()),
+        None => settings.cell().to_string(),
+    }
+}
+
+fn refuse_repeated<T: PartialEq + ToString>(flag: &str, values: &[T]) -> Result<()> {
+    let repeated = values
+        .iter()
+        .enumerate()
+        .find(|(index, value)| values[..*index].contains(value));
+    match repeated {
+        None => Ok(()),
+        Some((_, value)) => Err(setting(flag, format!("{} twice", value.to_string()), "each one once")),
+    }
+}
+
+/// A setting that no cell has would be asked for in vain.
+fn refuse_unused(request: &Request, variants: &[RunConfig]) -> Result<()> {
+    let of_rows = request.iterations.first().map(|&first| (ITERATIONS, first.to_string()));
+    let of_layers = request.layer_settings.iter();
+    let of_layers = of_layers.map(|(name, value)| (name.as_str(), value.to_string()));
+    for (name, value) in of_layers.chain(of_rows) {
+        if !variants.iter().any(|config| config.has_in_layers(name)) {
+            let cells = request.cells.join(", ");
+            return Err(setting(
+                name,
+                value.trim_matches('"'),
+                format!("no such setting for any of {cells}"),
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn setting(name: &str, found: impl ToString, expected: impl ToString) -> Error {
+    Error::Setting {
+        name: name.to_string(),
+        found: found.to_string(),
+        expected: expected.to_string(),
+    }
+}
+
+#[cfg(test)]
+#[path = "plan_tests.rs"]
+mod tests;

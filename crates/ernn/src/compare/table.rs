@@ -1,0 +1,128 @@
+//! The numbers of a comparison, one row a variant.
+
+use serde::Serialize;
+use toml::Value;
+
+use super::plan::{ITERATIONS, Row};
+use crate::train::PastRun;
+
+/// The numbers of all rows.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Table {
+    /// Name of the data set.
+    pub dataset: String,
+    /// The part that accuracies are of; none before the first run has ended.
+    pub part: Option<String>,
+    /// The seeds of every row.
+    pub seeds: Vec<u64>,
+    /// Whether all runs have ended.
+    pub complete: bool,
+    /// One a variant.
+    pub rows: Vec<TableRow>,
+}
+
+/// The numbers of a row. Means are over the runs that came to their end; a diverged run has no accuracy to speak of.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TableRow {
+    /// Name of the row and of its folder.
+    pub name: String,
+    /// Kind of the cells.
+    pub cell: String,
+    /// Hidden size (of the first layer).
+    pub hidden: usize,
+    /// Inner iterations K, of cells that have them.
+    pub iterations: Option<i64>,
+    /// Accuracy over the seeds.
+    pub accuracy: Option<Spread>,
+    /// Numbers in the model.
+    pub parameters: usize,
+    /// Size as the paper counts it: 4 bytes a parameter, 1 KB being 1,024 bytes.
+    pub kilobytes: f64,
+    /// Mean wall time of the training.
+    pub train_seconds: Option<f64>,
+    /// Mean wall time up to the epoch that was selected, without retraining.
+    pub seconds_to_best: Option<f64>,
+    /// Time of one sequence on one thread, the median of many.
+    pub latency_milliseconds: Option<f64>,
+    /// Runs that have ended, the diverged ones among them.
+    pub seeds_done: usize,
+    /// Runs that are asked for.
+    pub seeds: usize,
+    /// Runs in which loss or gradient stopped being numbers.
+    pub diverged: usize,
+    /// Whether all runs have ended.
+    pub complete: bool,
+}
+
+/// A number over the seeds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Spread {
+    /// Mean.
+    pub mean: f64,
+    /// Sample standard deviation; none for a single seed.
+    pub deviation: Option<f64>,
+    /// Lowest.
+    pub lowest: f64,
+    /// Highest.
+    pub highest: f64,
+}
+
+impl Spread {
+    fn of(values: &[f64]) -> Option<Self> {
+        let mean = mean(values)?;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        Some(Spread {
+            mean,
+            deviation: (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt()),
+            lowest: values.iter().copied().fold(f64::INFINITY, f64::min),
+            highest: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        })
+    }
+}
+
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+impl TableRow {
+    /// The numbers of a row from those of its runs that have ended.
+    pub(super) fn new(row: &Row, ended: &[PastRun], seeds: usize, latency_milliseconds: Option<f64>) -> Self {
+        let finished: Vec<&PastRun> = ended.iter().filter(|run| run.is_finished()).collect();
+        let values = |value: fn(&PastRun) -> f64| finished.iter().map(|run| value(run)).collect::<Vec<f64>>();
+        TableRow {
+            name: row.name.clone(),
+            cell: row.settings.cell().to_string(),
+            hidden: row.settings.model.layers[0].hidden(),
+            iterations: row
+                .settings
+                .layer_setting(ITERATIONS)
+                .as_ref()
+                .and_then(Value::as_integer),
+            accuracy: Spread::of(&values(|run| run.accuracy)),
+            parameters: row.parameters,
+            kilobytes: row.parameters as f64 * 4.0 / 1024.0,
+            train_seconds: mean(&values(|run| run.train_seconds)),
+            seconds_to_best: mean(&values(PastRun::seconds_to_best)),
+            latency_milliseconds,
+            seeds_done: ended.len(),
+            seeds,
+            diverged: ended.len() - finished.len(),
+            complete: ended.len() == seeds,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spread_is_that_of_a_sample() {
+        let spread = Spread::of(&[0.9, 0.8, 1.0]).unwrap();
+        assert!((spread.mean - 0.9).abs() < 1e-12);
+        assert!((spread.deviation.unwrap() - 0.1).abs() < 1e-12);
+        assert_eq!((spread.lowest, spread.highest), (0.8, 1.0));
+        assert_eq!(Spread::of(&[0.5]).unwrap().deviation, None);
+        assert_eq!(Spread::of(&[]), None);
+    }
+}

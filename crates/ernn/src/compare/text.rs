@@ -1,0 +1,233 @@
+//! The table as text: `compare.csv` for programs, `compare.md` for people.
+
+use super::table::{Spread, Table, TableRow};
+
+/// What people see where a number is not known.
+const NOTHING: &str = "-";
+
+impl Table {
+    /// One line a row; what is not known is empty. Accuracies are from 0 to 1.
+    pub fn to_csv(&self) -> String {
+        let part = self.part.clone().unwrap_or_default();
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        for (index, row) in self.rows.iter().enumerate() {
+            let (names, values): (Vec<&str>, Vec<String>) = csv_values(row, &part).into_iter().unzip();
+            if index == 0 {
+                writer.write_record(names).expect("writing to memory");
+            }
+            writer.write_record(values).expect("writing to memory");
+        }
+        let bytes = writer.into_inner().expect("writing to memory");
+        String::from_utf8(bytes).expect("names and numbers")
+    }
+
+    /// Headline, table and what its numbers mean.
+    pub fn to_markdown(&self) -> String {
+        let part = self.part.as_deref().unwrap_or("test");
+        let mut lines = Vec::new();
+        for row in &self.rows {
+            let (names, values): (Vec<String>, Vec<String>) = markdown_values(row, part).into_iter().unzip();
+            if lines.is_empty() {
+                lines.push(names);
+            }
+            lines.push(values);
+        }
+        let seeds = match &self.seeds[..] {
+            [first, .., last] => format!("seeds {first} to {last}"),
+            seeds => format!("seed {}", seeds.first().copied().unwrap_or_default()),
+        };
+        let unfinished = if self.complete {
+            ""
+        } else {
+            "\n\\*: not all seeds have been run; the same command goes on.\n"
+        };
+        format!(
+            "{}, {seeds}\n\n{}\n{MEANING}\n{unfinished}",
+            self.dataset,
+            aligned(&lines)
+        )
+    }
+}
+
+const MEANING: &str = "Accuracy: mean ± sample standard deviation over the seeds, and lowest to highest. KB: 4 bytes a \
+parameter. Times: means over the seeds; for one sequence the median of many repetitions on one thread.";
+
+fn csv_values(row: &TableRow, part: &str) -> Vec<(&'static str, String)> {
+    let known = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+    let accuracy = |value: fn(Spread) -> Option<f64>| known(row.accuracy.and_then(value));
+    vec![
+        ("row", row.name.clone()),
+        ("cell", row.cell.clone()),
+        ("iterations", row.iterations.map_or_else(String::new, |k| k.to_string())),
+        ("hidden", row.hidden.to_string()),
+        ("part", part.to_string()),
+        ("accuracy_mean", accuracy(|spread| Some(spread.mean))),
+        ("accuracy_deviation", accuracy(|spread| spread.deviation)),
+        ("accuracy_lowest", accuracy(|spread| Some(spread.lowest))),
+        ("accuracy_highest", accuracy(|spread| Some(spread.highest))),
+        ("parameters", row.parameters.to_string()),
+        ("kilobytes", row.kilobytes.to_string()),
+        ("train_seconds", known(row.train_seconds)),
+        ("seconds_to_best", known(row.seconds_to_best)),
+        ("latency_milliseconds", known(row.latency_milliseconds)),
+        ("seeds_done", row.seeds_done.to_string()),
+        ("seeds", row.seeds.to_string()),
+        ("diverged", row.diverged.to_string()),
+        ("complete", row.complete.to_string()),
+    ]
+}
+
+fn markdown_values(row: &TableRow, part: &str) -> Vec<(String, String)> {
+    let known = |value: Option<String>| value.unwrap_or_else(|| NOTHING.to_string());
+    let seconds = |value: Option<f64>| known(value.map(|seconds| format!("{seconds:.2}")));
+    let percent = |value: f64| format!("{:.1}", 100.0 * value);
+    let mean = |spread: Spread| match spread.deviation {
+        Some(deviation) => format!("{} ± {}", percent(spread.mean), percent(deviation)),
+        None => percent(spread.mean),
+    };
+    let extremes = |spread: Spread| format!("{} to {}", percent(spread.lowest), percent(spread.highest));
+    let mark = if row.complete { "" } else { " \\*" };
+    let milliseconds = row.latency_milliseconds.map(|time| format!("{time:.4}"));
+    [
+        ("cell", format!("{}{mark}", row.cell)),
+        ("K", known(row.iterations.map(|k| k.to_string()))),
+        ("hidden", row.hidden.to_string()),
+        (&format!("{part} accuracy, %"), known(row.accuracy.map(mean))),
+        ("lowest to highest", known(row.accuracy.map(extremes))),
+        ("parameters", row.parameters.to_string()),
+        ("KB", format!("{:.1}", row.kilobytes)),
+        ("training, s", seconds(row.train_seconds)),
+        ("to best epoch, s", seconds(row.seconds_to_best)),
+        ("one sequence, ms", known(milliseconds)),
+        ("seeds", format!("{}/{}", row.seeds_done, row.seeds)),
+        ("diverged", row.diverged.to_string()),
+    ]
+    .map(|(name, value)| (name.to_string(), value))
+    .into()
+}
+
+/// Columns of one width, so that the table reads well as plain text, too. Names stand left, numbers right.
+fn aligned(lines: &[Vec<String>]) -> String {
+    let columns = lines.first().map_or(0, Vec::len);
+    let length = |text: &str| text.chars().count();
+    let widths: Vec<usize> = (0..columns)
+        .map(|column| lines.iter().map(|line| length(&line[column])).max().unwrap_or(0))
+        .collect();
+    let mut text = String::new();
+    for (index, line) in lines.iter().enumerate() {
+        for (column, (value, width)) in line.iter().zip(&widths).enumerate() {
+            text += &match column {
+                0 => format!("| {value:<width$} |"),
+                _ => format!(" {value:>width$} |"),
+            };
+        }
+        text.push('\n');
+        if index == 0 {
+            for (column, width) in widths.iter().enumerate() {
+                let rule = "-".repeat(width + 1);
+                text += &if column == 0 {
+                    format!("|{rule}-|")
+                } else {
+                    format!("{rule}:|")
+                };
+            }
+            text.push('\n');
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> Table {
+        let row = TableRow {
+            name: "ernn-k3".to_string(),
+            cell: "ernn".to_string(),
+            hidden: 80,
+            iterations: Some(3),
+            accuracy: Some(Spread {
+                mean: 0.9551,
+                deviation: Some(0.0042),
+                lowest: 0.951,
+                highest: 0.9593,
+            }),
+            parameters: 4546,
+            kilobytes: 17.7578125,
+            train_seconds: Some(12.5),
+            seconds_to_best: Some(8.25),
+            latency_milliseconds: Some(0.0625),
+            seeds_done: 3,
+            seeds: 3,
+            diverged: 1,
+            complete: true,
+        };
+        let begun = TableRow {
+            name: "rnn".to_string(),
+            cell: "rnn".to_string(),
+            iterations: None,
+            accuracy: None,
+            train_seconds: None,
+            seconds_to_best: None,
+            latency_milliseconds: None,
+            seeds_done: 0,
+            diverged: 0,
+            complete: false,
+            ..row.clone()
+        };
+        Table {
+            dataset: "har-2".to_string(),
+            part: Some("test".to_string()),
+            seeds: vec![1, 2, 3],
+            complete: false,
+            rows: vec![row, begun],
+        }
+    }
+
+    #[test]
+    fn csv_has_every_number_and_nothing_for_what_is_not_known() {
+        let text = table().to_csv();
+        let expected = "\
+row,cell,iterations,hidden,part,accuracy_mean,accuracy_deviation,accuracy_lowest,accuracy_highest,parameters,kilobytes,\
+train_seconds,seconds_to_best,latency_milliseconds,seeds_done,seeds,diverged,complete
+ernn-k3,ernn,3,80,test,0.9551,0.0042,0.951,0.9593,4546,17.7578125,12.5,8.25,0.0625,3,3,1,true
+rnn,rnn,,80,test,,,,,4546,17.7578125,,,,0,3,0,false
+";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn markdown_is_aligned_and_marks_what_is_not_complete() {
+        let text = table().to_markdown();
+        assert!(text.starts_with("har-2, seeds 1 to 3\n\n| cell "), "{text}");
+        let lines: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
+        assert_eq!(lines.len(), 4);
+        assert!(
+            lines
+                .iter()
+                .all(|line| line.chars().count() == lines[0].chars().count()),
+            "{text}"
+        );
+        for part in [
+            "95.5 ± 0.4",
+            "95.1 to 95.9",
+            " 17.8 |",
+            " 8.25 |",
+            " 0.0625 |",
+            " 3/3 |",
+        ] {
+            assert!(lines[2].contains(part), "no {part} in {text}");
+        }
+        assert!(
+            lines[3].starts_with("| rnn \\* |") && text.contains("\\*: not all"),
+            "{text}"
+        );
+        let complete = Table {
+            complete: true,
+            rows: vec![table().rows.remove(0)],
+            ..table()
+        };
+        assert!(!complete.to_markdown().contains('*'));
+    }
+}
