@@ -66,8 +66,41 @@ fn settings_out_of_range() {
         ("--eta nan", ["eta: found NaN", "expected a finite number"]),
         ("--gamma inf", ["gamma: found inf", "expected"]),
         (
-            "--cell lstm",
-            ["cell: found lstm", "expected ernn, rnn, fastrnn or antisymmetric"],
+            "--cell elman",
+            ["cell: found elman", "expected ernn, rnn, fastrnn, fastgrnn"],
+        ),
+        (
+            "--cell lstm --input-rank 0",
+            ["input_rank: found 0", "full or a number from 1 to the hidden size"],
+        ),
+        (
+            "--cell lstm --gate-activation tanh",
+            ["gate_activation: found tanh", "expected"],
+        ),
+        ("--cell gru --reset never", ["reset: found never", "expected"]),
+        (
+            "--cell spectral --reflections 99",
+            ["reflections: found 99", "expected 0 (a quarter of the hidden size)"],
+        ),
+        (
+            "--cell spectral --radius 1",
+            ["radius: found 1", "expected a number from 0 up to"],
+        ),
+        (
+            "--cell deep-transition --widths 8,0",
+            ["widths: found 0", "numbers from 1"],
+        ),
+        (
+            "--cell ernn --reset after",
+            ["reset: found after", "no such setting for the cell ernn"],
+        ),
+        (
+            "--layer-dropout 1",
+            ["layer_dropout: found 1", "expected a number from 0"],
+        ),
+        (
+            "--bidirectional --tbptt 5",
+            ["tbptt: found 5", "expected 0 for a bidirectional model"],
         ),
         ("--layers 0", ["layers: found 0", "expected 1 to 64"]),
         ("--dropout 1", ["dropout: found 1", "expected a number from 0"]),
