@@ -7,7 +7,7 @@
 //! files, is said in notes: nothing changes a model in silence.
 
 mod draft;
-// pub mod edgeml;
+pub mod edgeml;
 mod matrix;
 pub mod torch;
 mod weights;

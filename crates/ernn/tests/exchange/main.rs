@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod edgeml;
 mod torch;
 
 use ernn::cell::CellConfig;

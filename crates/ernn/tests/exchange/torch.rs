@@ -387,7 +387,7 @@ fn refusals_when_reading() {
         (
             small().with("lstm.bias_ih_l0_reverse", &[8]),
             [
-                "found fc.weight [2, 2]",
+                "found fc.bias [2], fc.weight [2, 2]",
                 "a readout: a tensor NAME.weight of shape [classes, 4]",
             ],
         ),
