@@ -39,6 +39,10 @@ enum Command {
     Predict(commands::predict::Arguments),
     /// Show what is inside a model file.
     Inspect(commands::inspect::Arguments),
+    /// Read a model that another program trained, and save it as one of ours
+    Import(commands::import::Arguments),
+    /// Write a model for another program
+    Export(commands::export::Arguments),
     /// Show known data sets, or look into one.
     Data(commands::data::Arguments),
 }
@@ -50,6 +54,8 @@ fn main() -> ExitCode {
         Command::Evaluate(arguments) => commands::evaluate::run(&arguments),
         Command::Predict(arguments) => commands::predict::run(&arguments),
         Command::Inspect(arguments) => commands::inspect::run(&arguments),
+        Command::Import(arguments) => commands::import::run(&arguments),
+        Command::Export(arguments) => commands::export::run(&arguments),
         Command::Data(arguments) => commands::data::run(&arguments),
     };
     match outcome {

@@ -27,8 +27,11 @@ pub struct ReadingFlags {
 }
 
 impl ReadingFlags {
-    /// These flags, and where they say nothing, how the model's own data was read.
+    /// These flags, and where they say nothing, how the model's own data was read; that of an imported model is not known.
     pub fn as_for(&self, saved: &SavedModel) -> Result<Self> {
+        if saved.provenance.is_imported() {
+            return Ok(self.clone());
+        }
         let config = RunConfig::from_toml(&saved.provenance.settings, Path::new("the model's settings"), None)?;
         Ok(ReadingFlags {
             missing: self.missing.or(Some(config.data.missing)),

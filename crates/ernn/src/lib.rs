@@ -45,6 +45,8 @@ pub mod optim;
 
 pub mod checkpoint;
 
+pub mod exchange;
+
 pub mod evaluate;
 
 pub mod train;

@@ -98,8 +98,11 @@ fn choose(
     }
 }
 
-/// The run's own split, by the settings in the model.
+/// The run's own split, by the settings in the model; without a run, the data's own.
 fn split(saved: &SavedModel, dataset: &Dataset) -> Result<(Part, Option<Part>)> {
+    if saved.provenance.is_imported() {
+        return Ok((dataset.train.clone(), dataset.validation.clone()));
+    }
     let config = RunConfig::from_toml(&saved.provenance.settings, Path::new("the model's settings"), None)?;
     Ok(train::split(dataset, config.training.validation, config.training.seed)?)
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use ernn::cell::Span;
-use ernn::checkpoint::SavedModel;
+use ernn::checkpoint::{Provenance, SavedModel};
 use ernn::optim;
 use serde_json::{Value, json};
 
@@ -76,12 +76,7 @@ fn as_text(saved: &SavedModel) -> String {
         output::size(saved.model.parameters().len(), saved.nonzero_parameters()),
         bytes(saved.file_bytes()),
     );
-    text += &format!("trained on: {}, seed {}, ", provenance.dataset, provenance.seed);
-    text += &format!("best epoch {}", provenance.best_epoch);
-    if let Some(accuracy) = provenance.validation_accuracy {
-        text += &format!(", validation accuracy {}", percent(accuracy));
-    }
-    text += &format!(", ernn {}\n", provenance.version);
+    text += &origin(provenance);
     text += &format!("classes: {}\n", saved.classes.join(", "));
     text += "\ntensor                    shape\n";
     for span in saved.model.spans() {
@@ -92,8 +87,23 @@ fn as_text(saved: &SavedModel) -> String {
         text += &format!("{:<24}  {:?}{zeros}\n", span.name, span.shape);
     }
     text += &format!("\n{}", normalization(saved));
-    text += &format!("\nsettings of the run:\n{}", provenance.settings);
+    if !provenance.is_imported() {
+        text += &format!("\nsettings of the run:\n{}", provenance.settings);
+    }
     text.trim_end().to_string()
+}
+
+/// Where the model comes from, in a line.
+fn origin(provenance: &Provenance) -> String {
+    let Provenance { dataset, version, .. } = provenance;
+    if provenance.is_imported() {
+        return format!("imported from: {dataset}, by ernn {version}\n");
+    }
+    let accuracy = provenance.validation_accuracy.map_or_else(String::new, |accuracy| {
+        format!(", validation accuracy {}", percent(accuracy))
+    });
+    let (seed, epoch) = (provenance.seed, provenance.best_epoch);
+    format!("trained on: {dataset}, seed {seed}, best epoch {epoch}{accuracy}, ernn {version}\n")
 }
 
 fn nonzero(saved: &SavedModel, span: &Span) -> usize {

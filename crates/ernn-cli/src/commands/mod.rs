@@ -3,16 +3,22 @@
 pub mod compare;
 pub mod data;
 pub mod evaluate;
+pub mod export;
+mod export_target;
+pub mod import;
 pub mod inspect;
 pub mod predict;
 pub mod train;
 mod run_settings;
 mod train_flags;
 
+use std::path::Path;
+
 use ernn::checkpoint::SavedModel;
 use ernn::data::Part;
 use ernn::evaluate::length_note;
 
+use crate::failure::{Failure, Result};
 use crate::output::say;
 
 /// Puts channels of the same names into the model's order, and says what a person should know about the sequences.
@@ -29,6 +35,18 @@ fn fit_to_model(saved: &SavedModel, names: &[String], part: &mut Part) {
     }
     if let Some(note) = length_note(&saved.model, part) {
         say(&format!("warning: {note}"));
+    }
+}
+
+/// Refuses to write where something lies.
+fn must_be_free(flag: &str, path: &Path) -> Result<()> {
+    match path.symlink_metadata() {
+        Err(_) => Ok(()),
+        Ok(_) => Err(Failure::Library(ernn::Error::Setting {
+            name: flag.to_string(),
+            found: format!("{}, where something lies already", path.display()),
+            expected: "a name that is free: nothing is overwritten".to_string(),
+        })),
     }
 }
 

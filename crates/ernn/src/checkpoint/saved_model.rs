@@ -40,6 +40,14 @@ pub struct Provenance {
     pub validation_accuracy: Option<f64>,
 }
 
+impl Provenance {
+    /// Whether another program trained the model: then there are no settings of a run, and `dataset` names the file that it was
+    /// read from.
+    pub fn is_imported(&self) -> bool {
+        self.settings.is_empty()
+    }
+}
+
 /// A trained model, ready for raw (not normalized) sequences.
 #[derive(Clone, Debug)]
 pub struct SavedModel {

@@ -27,6 +27,7 @@ pub use facts::{DatasetFacts, PartFacts, describe};
 pub use known::{Known, found, known};
 pub use missing::MissingPolicy;
 pub use normalize::Normalization;
+pub(crate) use npy::{half, numbers};
 pub use open::{OpenOptions, open, open_sequences, read_sequences};
 pub use part::{Dataset, Part, Sequences};
 pub use split::split;

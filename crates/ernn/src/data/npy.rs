@@ -49,6 +49,26 @@ pub(super) fn read(bytes: &[u8], path: &Path, options: &OpenOptions) -> Result<R
     sequences(&Array::parse(bytes, path, "")?, None, options)
 }
 
+/// Shape and numbers, row-major, of a file that holds one array that is no data set.
+pub(crate) fn numbers(bytes: &[u8], path: &Path) -> Result<(Vec<usize>, Vec<f64>)> {
+    let array = Array::parse(bytes, path, "")?;
+    let count = array.shape.iter().product();
+    let mut index = vec![0; array.shape.len()];
+    let mut values = Vec::with_capacity(count);
+    for _ in 0..count {
+        let number = array.number(array.offset(&index));
+        values.push(number.ok_or_else(|| array.error("", "text", "numbers"))?);
+        for (place, &size) in index.iter_mut().zip(&array.shape).rev() {
+            *place += 1;
+            if *place < size {
+                break;
+            }
+            *place = 0;
+        }
+    }
+    Ok((array.shape, values))
+}
+
 /// Makes sequences of an array and, for three dimensions, its labels.
 pub(super) fn sequences(array: &Array, labels: Option<&Array>, options: &OpenOptions) -> Result<Raw> {
     match (array.shape.as_slice(), labels) {
@@ -315,7 +335,7 @@ impl Element {
 }
 
 /// IEEE half precision: 1 sign bit, 5 of exponent, 10 of fraction.
-fn half(bits: u16) -> f64 {
+pub(crate) fn half(bits: u16) -> f64 {
     let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
     let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 1023));
     sign * match exponent {

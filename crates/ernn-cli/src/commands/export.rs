@@ -1,0 +1,34 @@
+//! `ernn export`: a model for another program.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use ernn::checkpoint::SavedModel;
+
+use super::export_target::Target;
+use crate::failure::Result;
+use crate::output::{self, say};
+
+/// Arguments of `ernn export`.
+#[derive(Args)]
+pub struct Arguments {
+    /// Model file or run folder
+    model: PathBuf,
+    /// What the model becomes
+    #[arg(long, value_enum)]
+    to: Target,
+    /// Where it goes: a name that does not exist yet
+    #[arg(long, value_name = "PATH")]
+    out: PathBuf,
+}
+
+/// Runs `ernn export`.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    super::must_be_free("--out", &arguments.out)?;
+    let saved = SavedModel::load(&arguments.model)?;
+    for note in arguments.to.write(&saved, &arguments.out)? {
+        say(&format!("note: {note}"));
+    }
+    output::print(&arguments.out.display().to_string())?;
+    Ok(())
+}

@@ -1,0 +1,123 @@
+//! `.npy` files of plain arrays: read with the reader of the data room, written as NumPy itself writes them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::data;
+use crate::exchange::draft::singles;
+use crate::exchange::matrix::Matrix;
+use crate::{Error, Result};
+
+/// EdgeML's folder.
+pub(super) struct Folder<'a>(pub &'a Path);
+
+impl Folder<'_> {
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.join(format!("{name}.npy"))
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        self.path(name).is_file()
+    }
+
+    /// An error about the folder.
+    pub fn error(&self, found: impl ToString, expected: impl ToString) -> Error {
+        error(self.0, found, expected)
+    }
+
+    /// An error about one of the files.
+    pub fn error_in(&self, name: &str, found: impl ToString, expected: impl ToString) -> Error {
+        error(&self.path(name), found, expected)
+    }
+
+    /// Shape and numbers of a file.
+    fn array(&self, name: &str, expected: &str) -> Result<(Vec<usize>, Vec<f64>)> {
+        let path = self.path(name);
+        if !path.is_file() {
+            return Err(error(&path, "no such file", expected));
+        }
+        let bytes = fs::read(&path).map_err(|source| Error::Io {
+            path: path.clone(),
+            action: "read",
+            source,
+        })?;
+        data::numbers(&bytes, &path)
+    }
+
+    fn finite(&self, name: &str, values: &[f64]) -> Result<()> {
+        singles(values).map(|_| ()).map_err(|(index, value)| {
+            let found = format!("{value} at index {index}");
+            self.error_in(name, found, "numbers that single precision can hold")
+        })
+    }
+
+    /// A matrix without an empty side.
+    pub fn matrix(&self, name: &str, expected: &str) -> Result<Matrix> {
+        let (shape, values) = self.array(name, expected)?;
+        self.finite(name, &values)?;
+        match shape[..] {
+            [rows, columns] if rows > 0 && columns > 0 => Ok(Matrix::new(rows, columns, values)),
+            _ => Err(self.error_in(name, format!("shape {shape:?}"), expected)),
+        }
+    }
+
+    /// The numbers of an array with at most one side longer than 1; so many where `len` says so.
+    pub fn vector(&self, name: &str, len: Option<usize>) -> Result<Vec<f64>> {
+        let values = self.any_vector(name, len)?;
+        self.finite(name, &values)?;
+        Ok(values)
+    }
+
+    /// The same, with infinite numbers allowed.
+    pub fn any_vector(&self, name: &str, len: Option<usize>) -> Result<Vec<f64>> {
+        let expected = match len {
+            Some(1) => "one number".to_string(),
+            Some(len) => format!("shape [1, {len}] or [{len}]"),
+            None => "a vector".to_string(),
+        };
+        let (shape, values) = self.array(name, &expected)?;
+        let longest = shape.iter().copied().max().unwrap_or(1);
+        if values.is_empty() || longest != values.len() || len.is_some_and(|len| len != longest) {
+            return Err(self.error_in(name, format!("shape {shape:?}"), expected));
+        }
+        Ok(values)
+    }
+}
+
+fn error(path: &Path, found: impl ToString, expected: impl ToString) -> Error {
+    Error::Format {
+        path: path.to_path_buf(),
+        place: String::new(),
+        found: found.to_string(),
+        expected: expected.to_string(),
+    }
+}
+
+/// An array of single-precision numbers, `float32`.
+pub(super) fn single(shape: &[usize], values: &[f64]) -> Vec<u8> {
+    let numbers = values.iter().flat_map(|&value| (value as f32).to_le_bytes());
+    encode("<f4", shape, numbers.collect())
+}
+
+/// An array of double-precision numbers, `float64`.
+pub(super) fn double(shape: &[usize], values: &[f64]) -> Vec<u8> {
+    encode(
+        "<f8",
+        shape,
+        values.iter().flat_map(|value| value.to_le_bytes()).collect(),
+    )
+}
+
+/// Version 1 of the format: the values start at a multiple of 64 bytes.
+fn encode(descr: &str, shape: &[usize], numbers: Vec<u8>) -> Vec<u8> {
+    const START: usize = 10;
+    let sizes: Vec<String> = shape.iter().map(usize::to_string).collect();
+    let comma = if shape.len() == 1 { "," } else { "" };
+    let sizes = sizes.join(", ");
+    let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({sizes}{comma}), }}");
+    let end = (START + header.len() + 1).next_multiple_of(64);
+    header.extend(std::iter::repeat_n(' ', end - START - header.len() - 1));
+    header.push('\n');
+    let length = (header.len() as u16).to_le_bytes();
+    [&b"\x93NUMPY\x01\x00"[..], &length, header.as_bytes(), &numbers].concat()
+}

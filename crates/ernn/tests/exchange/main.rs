@@ -1,0 +1,55 @@
+//! Models of other programs: what they compute there they compute here, and what is written reads again to the same bits.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod edgeml;
+mod torch;
+
+use ernn::cell::CellConfig;
+use ernn::checkpoint::SavedModel;
+use ernn::data::{Normalization, Part};
+use ernn::evaluate;
+use ernn::model::{Model, ModelConfig, Pooling};
+
+/// A model of one kind of cells with drawn parameters.
+fn drawn(layers: Vec<CellConfig>, bidirectional: bool) -> SavedModel {
+    let config = ModelConfig {
+        input_size: 3,
+        classes: 2,
+        layers,
+        dropout: 0.0,
+        pooling: Pooling::Last,
+        bidirectional,
+        layer_dropout: 0.0,
+    };
+    SavedModel {
+        model: Model::new(config, 5).unwrap(),
+        normalization: Normalization::identity(3),
+        classes: vec!["0".to_string(), "1".to_string()],
+        feature_names: (1..=3).map(|n| format!("channel {n}")).collect(),
+        provenance: Default::default(),
+    }
+}
+
+fn bits(saved: &SavedModel) -> Vec<u32> {
+    saved.model.parameters().iter().map(|value| value.to_bits()).collect()
+}
+
+/// Logits `[N, C]` of sequences `[N][T d]`.
+fn logits(saved: &SavedModel, sequences: &[Vec<f32>]) -> Vec<f32> {
+    let mut part = Part::new(saved.model.config().input_size);
+    for sequence in sequences {
+        part.push(sequence, None, None);
+    }
+    saved.normalization.apply(&mut part).unwrap();
+    evaluate::logits(&saved.model, &part).unwrap()
+}
+
+/// Fails unless the error's text has all these parts.
+fn says<T: std::fmt::Debug>(outcome: ernn::Result<T>, parts: &[&str]) {
+    let error = outcome.unwrap_err().to_string();
+    for part in parts {
+        assert!(error.contains(part), "no `{part}` in: {error}");
+    }
+}
