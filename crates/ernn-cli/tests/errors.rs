@@ -187,8 +187,8 @@ fn settings_files() {
         (change("[training]", "[train]"), ["unknown field `train`", "`training`"]),
         (change("hidden = 8", "hiden = 8"), ["unknown field `hiden`", "c.toml"]),
         (
-            change("kind = \"ernn\"", "kind = \"lstm\""),
-            ["unknown variant `lstm`", "c.toml"],
+            change("kind = \"ernn\"", "kind = \"elman\""),
+            ["unknown variant `elman`", "c.toml"],
         ),
         (
             change("kind = \"adam\"", "kind = \"lion\""),
