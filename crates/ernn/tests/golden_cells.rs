@@ -1,6 +1,6 @@
 //! Every cell gives what an independent implementation gives.
 //!
-//! The golden file holds, for each case, the states of all steps and the gradients of every parameter, of the inputs and of
+//! The golden files hold, for each case, the states of all steps and the gradients of every parameter, of the inputs and of
 //! the initial state, made by a plain time loop with torch's autograd. Here each case goes the way that training takes: fold,
 //! kernels forward and backward, unfold; on every instruction set of this machine, in `f64` and `f32`.
 
@@ -9,20 +9,31 @@ mod support;
 use std::collections::BTreeSet;
 
 use ernn::cell::{
-    Activation, AntisymmetricConfig, CellConfig, ErnnConfig, FastRnnConfig, Projection, Rank, RnnConfig, Sign, Span,
-    Start, StepSizes,
+    Activation, AntisymmetricConfig, CellConfig, ErnnConfig, FastGrnnConfig, FastRnnConfig, FoldedGradient,
+    GateActivation, GatedAntisymmetricConfig, GruConfig, LstmConfig, Piece, Projection, Rank, Reset, RnnConfig, Sign,
+    Span, SpectralConfig, Start, StepSizes, UgrnnConfig,
 };
 use ernn::{Isa, Panels, Real};
-use ernn_kernels::leaky::{LeakyGradient, StateGradient, Trace, backward, forward};
+use ernn_kernels::{StateGradient, Trace};
 use support::{Case, Golden, assert_close};
+
+/// The files, each with its number of cases and how many of them are of a cell that is not there.
+const FILES: [(&str, usize, usize); 2] = [("leaky_cells.safetensors", 40, 0), ("gated_cells.safetensors", 72, 12)];
 
 fn activation(case: &Case) -> Activation {
     match case.text("activation") {
         "relu" => Activation::Relu,
         "tanh" => Activation::Tanh,
         "sigmoid" => Activation::Sigmoid,
+        "hard-tanh" => Activation::HardTanh,
+        "hard-sigmoid" => Activation::HardSigmoid,
         other => panic!("activation {other}"),
     }
+}
+
+fn gate_activation(case: &Case) -> GateActivation {
+    let (soft, hard) = (GateActivation::Sigmoid, GateActivation::HardSigmoid);
+    either(case, "gate_activation", ("sigmoid", soft), ("hard-sigmoid", hard))
 }
 
 fn rank(case: &Case) -> Rank {
@@ -30,6 +41,13 @@ fn rank(case: &Case) -> Rank {
         "dense" => Rank::Full,
         "low-rank" => Rank::Low(case.count("r")),
         other => panic!("structure {other}"),
+    }
+}
+
+fn input_rank(case: &Case) -> Rank {
+    match case.description.get("input_r") {
+        None => Rank::Full,
+        Some(_) => Rank::Low(case.count("input_r")),
     }
 }
 
@@ -42,31 +60,80 @@ fn either<T>(case: &Case, setting: &str, first: (&str, T), second: (&str, T)) ->
     }
 }
 
-fn cell(case: &Case) -> CellConfig {
-    let (hidden, rank, activation) = (case.count("D"), rank(case), activation(case));
-    match case.text("cell") {
+/// The case's cell; none where the library does not have it.
+fn cell(case: &Case) -> Option<CellConfig> {
+    let (hidden, activation) = (case.count("D"), activation(case));
+    let cell = match case.text("cell") {
+        "deep-ernn" => return None,
         "rnn" => CellConfig::Rnn(RnnConfig {
             hidden,
-            rank,
+            rank: rank(case),
+            input_rank: input_rank(case),
             activation,
         }),
         "fastrnn" => CellConfig::FastRnn(FastRnnConfig {
             hidden,
-            rank,
+            rank: rank(case),
+            input_rank: input_rank(case),
             activation,
             ..Default::default()
         }),
+        "fastgrnn" => CellConfig::FastGrnn(FastGrnnConfig {
+            hidden,
+            rank: rank(case),
+            input_rank: input_rank(case),
+            gate_activation: gate_activation(case),
+            activation,
+            ..Default::default()
+        }),
+        "ugrnn" => CellConfig::Ugrnn(UgrnnConfig {
+            hidden,
+            rank: rank(case),
+            input_rank: input_rank(case),
+            gate_activation: gate_activation(case),
+            activation,
+        }),
+        "gru" => CellConfig::Gru(GruConfig {
+            hidden,
+            rank: rank(case),
+            input_rank: input_rank(case),
+            gate_activation: gate_activation(case),
+            activation,
+            reset: either(case, "reset", ("after", Reset::After), ("before", Reset::Before)),
+        }),
+        "lstm" => CellConfig::Lstm(LstmConfig {
+            hidden,
+            rank: rank(case),
+            input_rank: input_rank(case),
+            gate_activation: gate_activation(case),
+            activation,
+        }),
         "antisymmetric" => CellConfig::Antisymmetric(AntisymmetricConfig {
             hidden,
-            rank,
+            rank: rank(case),
             activation,
             epsilon: case.number("epsilon"),
             gamma: case.number("gamma"),
             ..Default::default()
         }),
+        "gated-antisymmetric" => CellConfig::GatedAntisymmetric(GatedAntisymmetricConfig {
+            hidden,
+            rank: rank(case),
+            gate_activation: gate_activation(case),
+            activation,
+            epsilon: case.number("epsilon"),
+            gamma: case.number("gamma"),
+            ..Default::default()
+        }),
+        "spectral" => CellConfig::Spectral(SpectralConfig {
+            hidden,
+            reflections: case.count("reflections"),
+            radius: case.number("radius"),
+            activation,
+        }),
         "ernn" => CellConfig::Ernn(ErnnConfig {
             hidden,
-            rank,
+            rank: rank(case),
             activation,
             iterations: case.count("K"),
             start: either(case, "start", ("previous", Start::Previous), ("zero", Start::Zero)),
@@ -83,7 +150,8 @@ fn cell(case: &Case) -> CellConfig {
             ..Default::default()
         }),
         other => panic!("cell {other}"),
-    }
+    };
+    Some(cell)
 }
 
 /// The tensor of a span, or its gradient, as the cell lays it out: `eta` is `[K,T]` in the file and `[T,K]` here.
@@ -104,8 +172,22 @@ fn of_span<F: Real>(case: &Case, prefix: &str, span: &Span) -> Vec<F> {
     }
 }
 
-fn case_agrees<F: Real>(case: &Case, isa: Isa, tolerance: f64) {
-    let (cell, inputs, hidden, steps) = (cell(case), case.count("d"), case.count("D"), case.count("T"));
+/// `h`, and beside it `c` where the cell has one: `[sequences, D]` each, `[sequences, state_len]` together.
+fn whole_states<F: Real>(h: Vec<F>, c: Option<Vec<F>>, hidden: usize) -> Vec<F> {
+    let Some(c) = c else { return h };
+    let rows = h.chunks_exact(hidden).zip(c.chunks_exact(hidden));
+    rows.flat_map(|(h, c)| [h, c].concat()).collect()
+}
+
+/// The last step of each sequence of `[T, sequences, D]`.
+fn last_steps<F: Real>(values: &[F], lengths: &[usize], hidden: usize) -> Vec<F> {
+    let row =
+        |(sequence, &length): (usize, &usize)| &values[((length - 1) * lengths.len() + sequence) * hidden..][..hidden];
+    lengths.iter().enumerate().flat_map(row).copied().collect()
+}
+
+fn case_agrees<F: Real>(case: &Case, cell: &CellConfig, isa: Isa, tolerance: f64) {
+    let (inputs, hidden, steps) = (case.count("d"), case.count("D"), case.count("T"));
     let check = |role: &str, actual: &[F], expected: &[F]| {
         assert_close(&format!("{isa:?}, {} {role}", case.name()), actual, expected, tolerance);
     };
@@ -115,35 +197,45 @@ fn case_agrees<F: Real>(case: &Case, isa: Isa, tolerance: f64) {
     for span in &spans {
         parameters[span.range()].copy_from_slice(&of_span(case, "", span));
     }
-    let lengths: Vec<usize> = case.description["lengths"]
-        .as_array()
-        .expect("a list")
-        .iter()
-        .map(|length| length.as_u64().expect("a length") as usize)
-        .collect();
+    let lengths = case.lengths();
     let panels =
         |role: &str, features| Panels::from_time_major(isa, &case.values::<F>(role), steps, features, &lengths);
+    let optional = |role: &str| case.has(role).then(|| case.values::<F>(role));
 
     let folded = cell.fold(inputs, &parameters);
-    let (x, h0) = (panels("x", inputs), case.values::<F>("h0"));
+    let x = panels("x", inputs);
+    let initial = whole_states(case.values::<F>("h0"), optional("c0"), hidden);
+    assert_eq!(initial.len(), lengths.len() * folded.state_len(), "{}", case.name());
+    let piece = Piece {
+        input: &x,
+        initial: Some(&initial),
+        first_step: 0,
+    };
+    let (states, memories) = (case.values::<F>("states"), optional("states.c"));
+    let last_memory = memories.map(|memories| last_steps(&memories, &lengths, hidden));
+    let last = whole_states(last_steps(&states, &lengths, hidden), last_memory, hidden);
     let mut trace = Trace::default();
-    forward(&folded.view(), &x, Some(&h0), &mut trace);
-    check("states", &trace.states().to_time_major(), &case.values("states"));
+    folded.infer(piece, &mut trace);
+    check("states, no way back", &trace.states().to_time_major(), &states);
+    folded.forward(piece, &mut trace);
+    check("states", &trace.states().to_time_major(), &states);
+    check("last states", &trace.last_state(), &last);
 
-    let mut folded_gradient = LeakyGradient::default();
-    let (mut x_gradient, mut h0_gradient) = (Panels::new(isa, inputs, &lengths), Vec::new());
+    let mut folded_gradient = FoldedGradient::default();
+    let (mut x_gradient, mut initial_gradient) = (Panels::new(isa, inputs, &lengths), Vec::new());
+    let at_memory = optional("loss.last_c");
     let at_states = StateGradient {
         last: Some(&case.values("loss.last")),
+        last_memory: at_memory.as_deref(),
         all: Some(&panels("loss.states", hidden)),
     };
-    backward(
-        &folded.view(),
-        &x,
+    folded.backward(
+        piece,
         &mut trace,
         at_states,
         &mut folded_gradient,
         Some(&mut x_gradient),
-        Some(&mut h0_gradient),
+        Some(&mut initial_gradient),
     );
     let mut gradient = vec![F::ZERO; parameters.len()];
     cell.unfold(inputs, &parameters, &folded_gradient, &mut gradient);
@@ -152,19 +244,26 @@ fn case_agrees<F: Real>(case: &Case, isa: Isa, tolerance: f64) {
         check(&format!("grad.{}", span.name), &gradient[span.range()], &expected);
     }
     check("grad.x", &x_gradient.to_time_major(), &case.values("grad.x"));
-    check("grad.h0", &h0_gradient, &case.values("grad.h0"));
+    let expected = whole_states(case.values("grad.h0"), optional("grad.c0"), hidden);
+    check("grad.h0 and grad.c0", &initial_gradient, &expected);
 }
 
 fn cells_agree<F: Real>(tolerance: f64) {
-    let golden = Golden::open("leaky_cells.safetensors");
-    let mut count = 0;
-    for case in golden.cases() {
-        count += 1;
-        for isa in Isa::available() {
-            case_agrees::<F>(&case, isa, tolerance);
+    for (file, all, absent) in FILES {
+        let golden = Golden::open(file);
+        let (mut run, mut left_out) = (0, 0);
+        for case in golden.cases() {
+            let Some(cell) = cell(&case) else {
+                left_out += 1;
+                continue;
+            };
+            run += 1;
+            for isa in Isa::available() {
+                case_agrees::<F>(&case, &cell, isa, tolerance);
+            }
         }
+        assert_eq!((run, left_out), (all - absent, absent), "cases of {file}");
     }
-    assert_eq!(count, 40, "cases of the golden file");
 }
 
 #[test]
@@ -177,21 +276,30 @@ fn states_and_gradients_equal_torch_in_f32() {
     cells_agree::<f32>(1e-4);
 }
 
-/// The file's parameters and the cells' are the same names, and every cell and structure is there.
+/// The files' parameters and the cells' are the same names, and every cell and structure is there.
 #[test]
 fn no_parameter_is_left_out() {
-    let golden = Golden::open("leaky_cells.safetensors");
-    let mut seen = BTreeSet::new();
-    for case in golden.cases() {
-        let listed = case.description["parameters"].as_array().expect("a list");
-        let stored: BTreeSet<_> = listed
-            .iter()
-            .map(|name| name.as_str().expect("a name").to_string())
-            .collect();
-        let spans = cell(&case).spans(case.count("d"), "", 0);
-        let ours: BTreeSet<_> = spans.into_iter().map(|span| span.name).collect();
-        assert_eq!(ours, stored, "{}", case.name());
-        seen.insert((cell(&case).name(), case.text("structure").to_string()));
+    let (mut structures, mut input_ranks) = (BTreeSet::new(), BTreeSet::new());
+    for (file, ..) in FILES {
+        for case in Golden::open(file).cases() {
+            let Some(cell) = cell(&case) else { continue };
+            let listed = case.description["parameters"].as_array().expect("a list");
+            let stored: BTreeSet<_> = listed
+                .iter()
+                .map(|name| name.as_str().expect("a name").to_string())
+                .collect();
+            let spans = cell.spans(case.count("d"), "", 0);
+            let ours: BTreeSet<_> = spans.into_iter().map(|span| span.name).collect();
+            assert_eq!(ours, stored, "{}", case.name());
+            structures.insert((cell.name(), case.description.get("r").is_some()));
+            input_ranks.insert((cell.name(), case.description.get("input_r").is_some()));
+        }
     }
-    assert_eq!(seen.len(), 8, "{seen:?}");
+    let kinds = CellConfig::KINDS.len();
+    assert_eq!(
+        structures.len(),
+        2 * kinds - 1,
+        "all but spectral in both: {structures:?}"
+    );
+    assert_eq!(input_ranks.len(), kinds + 6, "six cells in both: {input_ranks:?}");
 }

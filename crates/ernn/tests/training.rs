@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use ernn::cell::CellConfig;
 use ernn::checkpoint::EpochRecord;
 use ernn::data::{self, Dataset, OpenOptions};
 use ernn::train::{self, BatchProgress, Ending, Observer, Options, Out, Outcome, RunConfig, RunFolder, Start};
@@ -173,7 +174,7 @@ fn the_best_epoch_is_the_one_of_the_highest_validation_accuracy() {
 #[test]
 fn every_cell_trains() {
     let dataset = vowels();
-    for cell in ["ernn", "rnn", "fastrnn", "antisymmetric"] {
+    for &cell in CellConfig::KINDS {
         let mut config = settings();
         config.change_cell(cell).unwrap();
         config.stack(2).unwrap();

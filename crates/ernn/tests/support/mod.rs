@@ -78,6 +78,13 @@ impl Case<'_> {
             .unwrap_or_else(|| self.lacks(setting))
     }
 
+    /// Steps of each sequence.
+    pub fn lengths(&self) -> Vec<usize> {
+        let lengths = self.description["lengths"].as_array().expect("a list");
+        let length = |value: &Value| value.as_u64().expect("a length") as usize;
+        lengths.iter().map(length).collect()
+    }
+
     /// Whether a tensor plays this role.
     pub fn has(&self, role: &str) -> bool {
         self.description["tensors"].get(role).is_some()
