@@ -73,7 +73,7 @@ fn top_level(list: &str) -> Vec<String> {
 fn a_room_uses_only_rooms_before_it() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let rooms = rooms(&source);
-    assert!(rooms.len() >= 9, "{rooms:?}");
+    assert!(rooms.len() >= 10, "{rooms:?}");
     let mut checked = 0;
     for (place, room) in rooms.iter().enumerate() {
         for file in files(&source, room) {
