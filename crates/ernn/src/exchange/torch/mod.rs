@@ -11,8 +11,9 @@
 //! All names may have a common prefix (`encoder.lstm.`). G tells the kind: 1 RNN, 3 GRU (gates r, z, n; reset after the product),
 //! 4 LSTM (i, f, g, o): the orders that the cells here have. Numbers are of 64, 32 or 16 bits (also bfloat16).
 //!
-//! A normalization that is not the identity is written as two more tensors, `normalization.mean` and `normalization.scale`, of d numbers each:
-//! torch has no place for it, and a module that does not expect them refuses the file instead of computing something else.
+//! A normalization that is not the identity is written as two more tensors, `normalization.mean` and `normalization.scale`, of
+//! d numbers each: torch has no place for it, and a module that does not expect them refuses the file instead of computing
+//! something else.
 
 mod read;
 mod write;
