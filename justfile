@@ -52,6 +52,7 @@ golden:
     .venv/bin/python reference/leaky_cells.py
     .venv/bin/python reference/gated_cells.py
     .venv/bin/python reference/torch_layers.py
+    .venv/bin/python reference/edgeml_models.py
     git diff --stat -- crates/ernn/tests/golden
 
 # Timings beside torch and JAX in one interleaved run; 5 GB of wheels the first time

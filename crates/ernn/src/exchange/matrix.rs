@@ -63,6 +63,12 @@ pub(super) enum Factors {
 }
 
 impl Factors {
+    pub fn columns(&self) -> usize {
+        match self {
+            Factors::Full(matrix) | Factors::Low(_, matrix) => matrix.columns,
+        }
+    }
+
     /// The matrix itself.
     pub fn product(&self) -> Matrix {
         match self {

@@ -37,6 +37,9 @@ fn write(folder: &Path, name: &str, shape: &[usize], values: &[f64]) {
     fs::write(folder.join(format!("{name}.npy")), npy(shape, values, false)).unwrap();
 }
 
+/// What is done to a folder before it is read.
+type Damage<'a> = &'a dyn Fn(&Path);
+
 /// The folder of a golden case.
 fn folder(case: &Case, odd: bool) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -335,7 +338,7 @@ fn statistics_are_used_where_they_are_one_a_channel() {
     assert_ne!(used.mean, [0.0; 3]);
     let unused = edgeml::read(plain.path(), &ImportOptions::default(), None, false).unwrap();
     assert_eq!(unused.model.normalization, ernn::data::Normalization::identity(3));
-    let cases: [(&dyn Fn(&Path), [&str; 2]); 6] = [
+    let cases: [(Damage, [&str; 2]); 6] = [
         (
             &|path| {
                 let mut mean: Vec<f64> = used.mean.repeat(2).iter().map(|&value| f64::from(value)).collect();
@@ -379,7 +382,7 @@ fn refusals_when_reading() {
             .iter()
             .for_each(|name| fs::remove_file(path.join(format!("{name}.npy"))).unwrap());
     };
-    let cases: [(&str, &dyn Fn(&Path), [&str; 2]); 16] = [
+    let cases: [(&str, Damage, [&str; 2]); 16] = [
         // Old folders without biases: the file is named, and no cell is taken for another.
         (
             "FastRNN_full_full",

@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod damage;
 mod edgeml;
 mod torch;
 

@@ -16,6 +16,9 @@ use tempfile::TempDir;
 use crate::support::{Case, Golden, assert_close};
 use crate::{bits, drawn, logits, says};
 
+/// The bytes of a number in some type.
+type Encoder = fn(f64) -> Vec<u8>;
+
 /// Tensors of a file that a test makes.
 #[derive(Clone, Default)]
 struct Dict(Vec<(String, Dtype, Vec<usize>, Vec<u8>)>);
@@ -56,7 +59,7 @@ impl Dict {
     }
 
     /// The same numbers in another type.
-    fn in_type(mut self, kind: Dtype, convert: fn(f64) -> Vec<u8>) -> Self {
+    fn in_type(mut self, kind: Dtype, convert: Encoder) -> Self {
         for (_, dtype, _, bytes) in &mut self.0 {
             *dtype = kind;
             let numbers = bytes
@@ -207,6 +210,7 @@ fn what_is_written_reads_to_the_same_bits() {
             saved.normalization.mean = vec![0.5, -3.25, 1e-3];
             saved.normalization.scale = vec![2.0, 0.3, 0.0];
             let notes = torch::write(&path, &saved).unwrap();
+            assert_eq!(notes.last().unwrap().contains("nonlinearity"), cell.name() == "rnn");
             assert!(notes[0].contains("normalization.mean"), "{notes:?}");
             let activation = match &cell {
                 CellConfig::Rnn(rnn) => Some(rnn.activation),
@@ -217,7 +221,11 @@ fn what_is_written_reads_to_the_same_bits() {
                 ..ImportOptions::default()
             };
             let again = torch::read(&path, &options, None).unwrap();
-            assert!(again.notes.is_empty(), "{:?}", again.notes);
+            let noted = again
+                .notes
+                .iter()
+                .any(|note| note.contains("(h_n), not the last output"));
+            assert_eq!((noted, again.notes.len()), (bidirectional, usize::from(bidirectional)));
             assert_eq!(again.model.model.config(), saved.model.config());
             assert_eq!(bits(&again.model), bits(&saved), "{}", cell.name());
             assert_eq!(again.model.normalization, saved.normalization);
@@ -262,7 +270,7 @@ fn numbers_of_every_width() {
         };
         (word as u16).to_le_bytes().to_vec()
     };
-    let types: [(Dtype, fn(f64) -> Vec<u8>); 3] = [
+    let types: [(Dtype, Encoder); 3] = [
         (Dtype::F32, |value| (value as f32).to_le_bytes().to_vec()),
         (Dtype::BF16, |value| (value as f32).to_le_bytes()[2..].to_vec()),
         (Dtype::F16, half),

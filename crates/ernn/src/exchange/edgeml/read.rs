@@ -27,7 +27,7 @@ pub fn read(path: &Path, options: &ImportOptions, flavor: Option<Flavor>, normal
     let last = kind.biases().iter().flat_map(|(_, files)| *files).last();
     let hidden = folder.vector(last.expect("every cell has a bias"), None)?.len();
     let [input, state] = matrices(&folder, kind, flavor, hidden, &mut notes)?;
-    let inputs = input.product().columns;
+    let inputs = input.columns();
     let readout = folder.matrix("FC", &format!("shape [{hidden}, classes]"))?;
     if readout.rows != hidden || readout.columns < 2 {
         let expected = format!("shape [{hidden}, classes], at least two classes");

@@ -11,8 +11,9 @@
 //! All names may have a common prefix (`encoder.lstm.`). G tells the kind: 1 RNN, 3 GRU (gates r, z, n; reset after the product),
 //! 4 LSTM (i, f, g, o): the orders that the cells here have. Numbers are of 64, 32 or 16 bits (also bfloat16).
 //!
-//! A normalization that is not the identity is written as two more tensors, `normalization.mean` and `normalization.scale` [d]:
-//! torch has no place for it, and a module that does not expect them refuses the file instead of computing something else.
+//! A normalization that is not the identity is written as two more tensors, `normalization.mean` and `normalization.scale`, of
+//! d numbers each: torch has no place for it, and a module that does not expect them refuses the file instead of computing
+//! something else.
 
 mod read;
 mod write;
@@ -21,6 +22,10 @@ pub use read::read;
 pub use write::{to_bytes, write};
 
 use crate::cell::{Activation, CellConfig, GruConfig, LstmConfig, Rank, RnnConfig};
+
+/// What is easily mistaken in a bidirectional module.
+const TWO_DIRECTIONS: &str = "the readout reads the last state of each direction (h_n), not the last output, where the second \
+                              direction has read one step only";
 
 const MEAN: &str = "normalization.mean";
 const SCALE: &str = "normalization.scale";

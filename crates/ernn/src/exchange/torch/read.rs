@@ -6,7 +6,7 @@ use std::path::Path;
 
 use safetensors::{Dtype, SafeTensors};
 
-use super::{DIRECTIONS, Kind, MEAN, SCALE, span_prefix};
+use super::{DIRECTIONS, Kind, MEAN, SCALE, TWO_DIRECTIONS, span_prefix};
 use crate::cell::{Activation, GateActivation};
 use crate::data::{self, Normalization};
 use crate::exchange::draft::{Draft, singles};
@@ -29,6 +29,9 @@ pub fn read(path: &Path, options: &ImportOptions, readout: Option<&str>) -> Resu
     let module = Module::find(&dict)?;
     let mut notes = Vec::new();
     let activation = activation(module.kind, options, &mut notes)?;
+    if module.directions == 2 && options.pooling != Some(Pooling::Mean) {
+        notes.push(TWO_DIRECTIONS.to_string());
+    }
     let readout = Readout::find(&dict, &module, readout)?;
     let left = dict.left_over(&module, &readout);
     if let Some(first) = left.first() {
@@ -203,7 +206,9 @@ impl<'a> StateDict<'a> {
 }
 
 /// How many bytes a number has, and how they are read.
-fn decoder(kind: Dtype) -> Option<(usize, fn(&[u8]) -> f64)> {
+type Decoder = (usize, fn(&[u8]) -> f64);
+
+fn decoder(kind: Dtype) -> Option<Decoder> {
     /// The bytes of one number.
     fn word<const N: usize>(bytes: &[u8]) -> [u8; N] {
         bytes.try_into().expect("chunks of that size")

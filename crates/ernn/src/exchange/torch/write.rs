@@ -5,7 +5,7 @@ use std::path::Path;
 use safetensors::Dtype;
 use safetensors::tensor::TensorView;
 
-use super::{DIRECTIONS, Kind, MEAN, SCALE, span_prefix};
+use super::{DIRECTIONS, Kind, MEAN, SCALE, TWO_DIRECTIONS, span_prefix};
 use crate::Result;
 use crate::cell::{Activation, CellConfig, GateActivation, Reset};
 use crate::checkpoint::{SavedModel, write_atomically};
@@ -58,10 +58,15 @@ pub fn to_bytes(saved: &SavedModel) -> Result<(Vec<u8>, Vec<String>)> {
             "the readout reads the mean of all states (output.mean(time)), which the file does not say".to_string(),
         );
     }
-    notes.push(format!(
-        "the file does not say the classes: {}",
-        saved.classes.join(",")
-    ));
+    if config.bidirectional && config.pooling == Pooling::Last {
+        notes.push(TWO_DIRECTIONS.to_string());
+    }
+    let nonlinearity = match &config.layers[0] {
+        CellConfig::Rnn(rnn) => format!("nonlinearity {}; ", word(&rnn.activation)),
+        _ => String::new(),
+    };
+    let classes = saved.classes.join(",");
+    notes.push(format!("the file does not say: {nonlinearity}classes {classes}"));
     Ok((encode(&dict), notes))
 }
 
