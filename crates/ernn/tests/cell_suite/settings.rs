@@ -239,6 +239,22 @@ fn inputs_of_another_width_are_refused() {
 }
 
 #[test]
+fn pieces_of_no_steps_are_refused() {
+    let model = Model::<f64>::new(model_of(cells()), 1).expect("a model");
+    let options = LossOptions {
+        tbptt: Some(0),
+        ..Default::default()
+    };
+    let mut gradient = vec![0.0; model.parameters().len()];
+    for lengths in [&[4, 2][..], &[]] {
+        let batch = batch(2, lengths);
+        let result = model.loss_and_gradient(&batch, &options, &mut Workspace::default(), &mut gradient);
+        let text = result.expect_err("an error").to_string();
+        assert_eq!(text, "tbptt: found 0, expected at least 1 step, or none");
+    }
+}
+
+#[test]
 fn labels_and_class_weights_that_do_not_fit_are_refused() {
     let model = Model::<f64>::new(model_of(cells()), 1).expect("a model");
     let refused = |targets: &[u32], weights: Option<usize>, expected: &str| {
