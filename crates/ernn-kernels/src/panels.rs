@@ -77,7 +77,7 @@ impl<F: Real> Panels<F> {
     }
 
     /// Numbers that there is room for.
-    pub(crate) fn capacity(&self) -> usize {
+    pub fn capacity(&self) -> usize {
         self.values.capacity()
     }
 

@@ -35,6 +35,22 @@ pub(super) struct LayerWorkspace<F: Real> {
     mask: Option<Panels<F>>,
 }
 
+impl<F: Real> LayerWorkspace<F> {
+    /// Numbers that there is room for: what grows with the length of a batch, or of its pieces.
+    pub(super) fn capacity(&self) -> usize {
+        let of = |slot: &Option<Panels<F>>| slot.as_ref().map_or(0, Panels::capacity);
+        let direction = |direction: &Direction<F>| {
+            let own = [
+                &direction.reversed,
+                &direction.input_gradient,
+                &direction.state_gradient,
+            ];
+            direction.trace.capacity() + own.into_iter().map(of).sum::<usize>()
+        };
+        of(&self.output) + of(&self.mask) + self.directions.iter().map(direction).sum::<usize>()
+    }
+}
+
 /// The memory of a slot that is empty at first.
 fn at<F: Real>(slot: &mut Option<Panels<F>>) -> &mut Panels<F> {
     slot.get_or_insert_with(|| Panels::new(Isa::best(), 1, &[]))
@@ -161,16 +177,22 @@ fn join<F: Real>(own: &mut LayerWorkspace<F>, pass: Pass<F>, index: usize) {
         mask,
         ..
     } = own;
-    let (output, states) = (at(output), directions[0].trace.states());
-    let hidden = states.features();
-    output.lay_out_as(states, hidden * directions.len());
-    for (place, direction) in directions.iter().enumerate() {
-        output.copy_features(place * hidden, direction.trace.states(), 0, hidden, place == 1);
-    }
+    let output = at(output);
+    put_side_by_side(directions, output);
     if let Some(dropout) = pass.dropout {
         let mask = at(mask);
         dropout.draw(index, pass.first_step, output, mask);
         output.multiply(mask);
+    }
+}
+
+/// The states of a layer's directions side by side, each state at the step that it has just read.
+pub(super) fn put_side_by_side<F: Real>(directions: &[Direction<F>], output: &mut Panels<F>) {
+    let states = directions[0].trace.states();
+    let hidden = states.features();
+    output.lay_out_as(states, hidden * directions.len());
+    for (place, direction) in directions.iter().enumerate() {
+        output.copy_features(place * hidden, direction.trace.states(), 0, hidden, place == 1);
     }
 }
 

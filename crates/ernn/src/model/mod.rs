@@ -8,6 +8,7 @@
 mod layers;
 mod pieces;
 mod runner;
+mod states;
 
 use std::ops::Range;
 
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use self::layers::{AtTop, FoldedLayer, LayerDropout, LayerWorkspace, Pass};
 pub use self::pieces::State;
 pub use self::runner::Runner;
+pub use self::states::LayerStates;
 use crate::batch::Batch;
 use crate::cell::{CellConfig, Span};
 use crate::head::{Readout, apply_mask, cross_entropy, dropout_mask};
@@ -161,10 +163,11 @@ impl<F: Real> Default for Workspace<F> {
 }
 
 impl<F: Real> Workspace<F> {
-    /// Numbers that the layers' buffers have room for: what grows with the length of a batch, or of its pieces.
+    /// Numbers that all buffers over time have room for: what grows with the length of a batch, or of its pieces.
     pub fn capacity(&self) -> usize {
-        let directions = self.layers.iter().flat_map(|layer| &layer.directions);
-        directions.map(|direction| direction.trace.capacity()).sum()
+        let layers: usize = self.layers.iter().map(LayerWorkspace::capacity).sum();
+        let all: usize = self.all.iter().map(Panels::capacity).sum();
+        layers + all + self.piece.capacity()
     }
 }
 
@@ -284,7 +287,7 @@ impl<F: Real> Model<F> {
         gradient: &mut [F],
     ) -> Result<(F, usize)> {
         self.check_input(&batch.inputs)?;
-        self.check_labels(batch, options)?;
+        self.check_training(batch, options)?;
         gradient.fill(F::ZERO);
         let longest = batch.inputs.lengths().iter().copied().max().unwrap_or(0);
         if let Some(piece) = options.tbptt.filter(|&piece| piece < longest) {
@@ -422,7 +425,7 @@ impl<F: Real> Model<F> {
         })
     }
 
-    fn check_labels(&self, batch: &Batch<F>, options: &LossOptions<F>) -> Result<()> {
+    fn check_training(&self, batch: &Batch<F>, options: &LossOptions<F>) -> Result<()> {
         let classes = self.config.classes;
         let error = |name: &str, found: usize, expected: String| {
             Err(Error::Setting {
@@ -437,6 +440,9 @@ impl<F: Real> Model<F> {
         }
         if let Some(&label) = batch.targets.iter().find(|&&label| label as usize >= classes) {
             return error("label", label as usize, format!("a class below {classes}"));
+        }
+        if options.tbptt == Some(0) {
+            return error("tbptt", 0, "at least 1 step, or none".to_string());
         }
         match options.class_weights.as_ref().map(Vec::len) {
             Some(weights) if weights != classes => error("class_weights", weights, format!("{classes}, one a class")),

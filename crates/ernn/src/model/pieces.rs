@@ -48,6 +48,14 @@ impl<F: Real> Model<F> {
             });
         }
         let (folded, readout) = self.fold();
+        let fits = |(cells, own): (&FoldedLayer<F>, &Vec<F>)| own.len() == inputs.sequences() * cells[0].state_len();
+        if state.steps > 0 && !(state.layers.len() == folded.len() && folded.iter().zip(&state.layers).all(fits)) {
+            return Err(Error::Setting {
+                name: "state".to_string(),
+                found: "that of a model of other sizes".to_string(),
+                expected: "one that this model has left".to_string(),
+            });
+        }
         self.run_piece(&folded, inputs, state, workspace);
         let mut logits = Vec::new();
         self.config

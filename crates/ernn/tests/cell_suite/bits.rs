@@ -2,7 +2,7 @@
 //! held before, the number of threads, and the way through the single-sequence runner.
 
 use ernn::batch::Batch;
-use ernn::cell::{Activation, CellConfig, ErnnConfig, Rank, RnnConfig, Span};
+use ernn::cell::{Activation, CellConfig, ErnnConfig, FastGrnnConfig, LstmConfig, Rank, RnnConfig, Span};
 use ernn::model::{LossOptions, Model, ModelConfig, Pooling, Workspace};
 use ernn::{Isa, Panels, Real};
 
@@ -143,6 +143,23 @@ fn what_would_grow_behind_the_end_changes_nothing() {
             hidden: 4,
             rank,
             activation: Activation::Relu,
+            ..Default::default()
+        })
+    };
+    let lstm = |rank| {
+        CellConfig::Lstm(LstmConfig {
+            hidden: 4,
+            rank,
+            activation: Activation::Relu,
+            ..Default::default()
+        })
+    };
+    let fastgrnn = |rank| {
+        CellConfig::FastGrnn(FastGrnnConfig {
+            hidden: 4,
+            rank,
+            activation: Activation::Relu,
+            ..Default::default()
         })
     };
     let ernn = |rank, iterations| {
@@ -161,19 +178,28 @@ fn what_would_grow_behind_the_end_changes_nothing() {
         (ernn(Rank::Low(2), 1), 1.0),
         (ernn(Rank::Full, 2), 1.0),
         (ernn(Rank::Low(2), 2), 1.0),
+        (lstm(Rank::Full), 1.0),
+        (lstm(Rank::Low(2)), 1.0),
+        (fastgrnn(Rank::Full), 1.0),
+        (fastgrnn(Rank::Low(2)), 1.0),
     ];
-    for (cell, recurrent) in cells {
+    let in_both = cells.into_iter().flat_map(|case| [(case.clone(), false), (case, true)]);
+    for ((cell, recurrent), bidirectional) in in_both {
         let config = ModelConfig {
             input_size: 1,
             classes: 2,
             layers: vec![cell],
             dropout: 0.0,
             pooling: Pooling::Last,
+            bidirectional,
+            layer_dropout: 0.0,
         };
-        let value = |span: &Span| match &span.name[..] {
-            "layers.0.b" | "readout.bias" => vec![0.0; span.len()],
-            "layers.0.W" | "layers.0.eta" => vec![1.0; span.len()],
-            "readout.weight" => [[0.0; 4], [1.0; 4]].concat(),
+        let value = |span: &Span| match span.name.rsplit('.').next().expect("a name") {
+            "b" | "b_z" | "b_h" | "bias" => vec![0.0; span.len()],
+            "W" | "eta" | "zeta" | "nu" => vec![1.0; span.len()],
+            "weight" => (0..span.len())
+                .map(|index| if index < span.len() / 2 { 0.0 } else { 1.0 })
+                .collect(),
             _ => vec![recurrent; span.len()],
         };
         let parameters = config.spans().iter().flat_map(value).collect();

@@ -62,7 +62,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 fn check(case: &Case, isa: Isa) -> Vec<bool> {
     let mut rng = ChaCha8Rng::seed_from_u64(3);
     // Moving by 1e-5 errs by 1e-10, rounding by 1e-11; moving by 1e-8, rounding errs by 1e-8.
-    let (step, relative, absolute) = if case.is_smooth() {
+    let (step, relative, absolute) = if case.smooth {
         (1e-5, 1e-6, 2e-9)
     } else {
         (1e-8, 1e-5, 2e-7)

@@ -1,10 +1,10 @@
 //! One suite over all cells and settings, through the whole model.
 //!
-//! [`table`] makes cases in which every value of every setting meets every value of every other, for each cell: cell, rank,
-//! iterations, start, sign, kind of step sizes, projection, activation, lengths, layers, pooling, class weights, dropout. The
-//! parts of the suite prove, each over the whole table:
+//! [`choices`] picks settings so that every value meets every value of every other setting, for each cell: ranks, an ERNN's
+//! iterations, start, sign, kind of step sizes and projection, a GRU's reset, activations, lengths, layers, directions, pooling,
+//! class weights, both dropouts; [`table`] makes cases of them. The parts of the suite prove, each over the whole table:
 //!
-//! - [`plain`]: logits and loss are those of a loop written from the formulas of the cells' files, nothing folded;
+//! - [`plain`]: logits and loss are those of a loop written from the formulas of the cells' files ([`formulas`]), nothing folded;
 //! - [`gradients`]: the gradient of every parameter is that of finite differences;
 //! - [`folding`]: `unfold` alone is the vjp of `fold`;
 //! - [`bits`]: batch, order, padding, threads, used memory and the single-sequence runner change no bit;
@@ -12,9 +12,13 @@
 //! - [`initial`]: initial values follow the seed and the docs.
 
 mod bits;
+mod choices;
 mod folding;
+mod formulas;
 mod gradients;
 mod initial;
+#[path = "../support/layer_dropout.rs"]
+mod layer_dropout;
 mod plain;
 mod settings;
 mod table;

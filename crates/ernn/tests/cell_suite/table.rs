@@ -1,11 +1,10 @@
 //! The table of cases: settings, parameters and a batch for each.
 
-use std::collections::BTreeSet;
-
 use ernn::batch::Batch;
 use ernn::cell::{
-    Activation, AntisymmetricConfig, CellConfig, ErnnConfig, FastRnnConfig, Projection, Rank, RnnConfig, Sign, Span,
-    Start, StepSizes,
+    Activation, AntisymmetricConfig, CellConfig, ErnnConfig, FastGrnnConfig, FastRnnConfig, GateActivation,
+    GatedAntisymmetricConfig, GruConfig, LstmConfig, Projection, Rank, Reset, RnnConfig, Sign, Span, SpectralConfig,
+    Start, StepSizes, UgrnnConfig,
 };
 use ernn::model::{LossOptions, Model, ModelConfig, Pooling};
 use ernn::{Isa, Panels, Real};
@@ -13,66 +12,7 @@ use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// The settings of a case, each with the number of its values.
-const AXES: [(&str, usize); 13] = [
-    ("cell", 4),
-    ("rank", 2),
-    ("iterations", 4),
-    ("start", 2),
-    ("sign", 2),
-    ("steps", 3),
-    ("projection", 2),
-    ("activation", 3),
-    ("lengths", 6),
-    ("layers", 3),
-    ("pooling", 2),
-    ("class weights", 2),
-    ("dropout", 2),
-];
-
-/// One value of each axis.
-type Choice = [usize; AXES.len()];
-
-/// Two axes other than the cell, and a value of each.
-type Pair = [(usize, usize); 2];
-
-fn pairs(choice: &Choice) -> impl Iterator<Item = Pair> {
-    let axes = 1..AXES.len();
-    axes.flat_map(move |a| (a + 1..AXES.len()).map(move |b| [(a, choice[a]), (b, choice[b])]))
-}
-
-/// How often every pair occurs at least, each time in other company.
-const ROUNDS: usize = 2;
-
-/// Choices such that, for each cell, every pair of values of two other axes occurs; the same ones every time.
-fn choices() -> Vec<Choice> {
-    let mut rng = ChaCha8Rng::seed_from_u64(1);
-    let mut chosen = Vec::new();
-    for cell in (0..AXES[0].1).cycle().take(ROUNDS * AXES[0].1) {
-        let mut wanted = BTreeSet::new();
-        for (a, b) in (1..AXES.len()).flat_map(|a| (a + 1..AXES.len()).map(move |b| (a, b))) {
-            wanted.extend((0..AXES[a].1).flat_map(|x| (0..AXES[b].1).map(move |y| [(a, x), (b, y)])));
-        }
-        while let Some(&pair) = wanted.first() {
-            let mut draw = || {
-                let mut choice: Choice = std::array::from_fn(|axis| rng.random_range(0..AXES[axis].1));
-                choice[0] = cell;
-                for (axis, value) in pair {
-                    choice[axis] = value;
-                }
-                choice
-            };
-            let candidates: Vec<Choice> = (0..50).map(|_| draw()).collect();
-            let gain = |choice: &&Choice| pairs(choice).filter(|pair| wanted.contains(pair)).count();
-            let best = *candidates.iter().max_by_key(gain).expect("candidates");
-            pairs(&best).for_each(|pair| {
-                wanted.remove(&pair);
-            });
-            chosen.push(best);
-        }
-    }
-    chosen
-}
+use crate::choices::{Choice, choices};
 
 /// A model and a batch.
 pub struct Case {
@@ -86,6 +26,8 @@ pub struct Case {
     pub class_weights: Option<Vec<f64>>,
     /// Seed and epoch.
     pub dropout: Option<(u64, u64)>,
+    /// Whether the loss is a smooth function of the parameters.
+    pub smooth: bool,
 }
 
 /// All cases.
@@ -110,44 +52,83 @@ fn lengths(kind: usize) -> Vec<usize> {
 }
 
 fn cell(choice: &Choice, layer: usize, longest: usize, hidden: usize) -> CellConfig {
-    let &[first, rank, iterations, start, sign, steps, projection, activation, ..] = choice;
-    // From layer to layer another cell, the other rank, the other smooth function.
-    let rank = match (rank + layer) % 2 {
+    // From layer to layer another cell, the other rank, the other function that is smooth or piecewise linear.
+    let rank = match (choice.of("rank") + layer) % 2 {
         0 => Rank::Full,
         _ => Rank::Low(hidden.div_ceil(3)),
     };
-    let activation = match (activation, layer % 2) {
+    let input_rank = match (choice.of("input rank") + layer) % 2 {
+        0 => Rank::Full,
+        _ => Rank::Low(hidden.div_ceil(4)),
+    };
+    let activation = match (choice.of("activation"), layer % 2) {
         (2, _) => Activation::Relu,
         (0, 0) | (1, 1) => Activation::Tanh,
-        _ => Activation::Sigmoid,
+        (0 | 1, _) => Activation::Sigmoid,
+        (3, 0) | (4, 1) => Activation::HardTanh,
+        _ => Activation::HardSigmoid,
     };
-    match (first + layer) % AXES[0].1 {
-        0 => CellConfig::Ernn(ErnnConfig {
+    let gate_activation = [GateActivation::Sigmoid, GateActivation::HardSigmoid][choice.of("gate activation")];
+    let steps = choice.of("steps");
+    match choice.kind(layer) {
+        "ernn" => CellConfig::Ernn(ErnnConfig {
             hidden,
             rank,
-            iterations: [1, 2, 3, 5][iterations],
+            iterations: [1, 2, 3, 5][choice.of("iterations")],
             activation,
-            start: [Start::Previous, Start::Zero][start],
-            sign: [Sign::Plus, Sign::Minus][sign],
+            start: [Start::Previous, Start::Zero][choice.of("start")],
+            sign: [Sign::Plus, Sign::Minus][choice.of("sign")],
             steps: [StepSizes::PerStep, StepSizes::PerStep, StepSizes::PerIteration][steps],
             gamma: 1.3,
-            projection: [Projection::Shared, Projection::Identity][projection],
+            projection: [Projection::Shared, Projection::Identity][choice.of("projection")],
             // The second kind ends before the longest sequence does.
             max_steps: if steps == 1 { longest.div_ceil(2) } else { longest },
             ..Default::default()
         }),
-        1 => CellConfig::Rnn(RnnConfig {
+        "rnn" => CellConfig::Rnn(RnnConfig {
             hidden,
             rank,
+            input_rank,
             activation,
         }),
-        2 => CellConfig::FastRnn(FastRnnConfig {
+        "fastrnn" => CellConfig::FastRnn(FastRnnConfig {
             hidden,
             rank,
+            input_rank,
             activation,
             ..Default::default()
         }),
-        _ => CellConfig::Antisymmetric(AntisymmetricConfig {
+        "fastgrnn" => CellConfig::FastGrnn(FastGrnnConfig {
+            hidden,
+            rank,
+            input_rank,
+            gate_activation,
+            activation,
+            ..Default::default()
+        }),
+        "ugrnn" => CellConfig::Ugrnn(UgrnnConfig {
+            hidden,
+            rank,
+            input_rank,
+            gate_activation,
+            activation,
+        }),
+        "gru" => CellConfig::Gru(GruConfig {
+            hidden,
+            rank,
+            input_rank,
+            gate_activation,
+            activation,
+            reset: [Reset::After, Reset::Before][choice.of("reset")],
+        }),
+        "lstm" => CellConfig::Lstm(LstmConfig {
+            hidden,
+            rank,
+            input_rank,
+            gate_activation,
+            activation,
+        }),
+        "antisymmetric" => CellConfig::Antisymmetric(AntisymmetricConfig {
             hidden,
             rank,
             activation,
@@ -155,27 +136,47 @@ fn cell(choice: &Choice, layer: usize, longest: usize, hidden: usize) -> CellCon
             gamma: 0.1,
             ..Default::default()
         }),
+        "gated-antisymmetric" => CellConfig::GatedAntisymmetric(GatedAntisymmetricConfig {
+            hidden,
+            rank,
+            gate_activation,
+            activation,
+            epsilon: 0.3,
+            gamma: 0.1,
+            ..Default::default()
+        }),
+        "spectral" => CellConfig::Spectral(SpectralConfig {
+            hidden,
+            // All of them, or the default number.
+            reflections: if rank == Rank::Full { hidden } else { 0 },
+            radius: 0.3,
+            activation,
+        }),
+        other => panic!("no case for the cell {other}"),
     }
 }
 
 fn case(index: usize, choice: &Choice) -> Case {
     let mut rng = ChaCha8Rng::seed_from_u64(index as u64);
-    let &[.., lengths_kind, layers, pooling, weighted, dropout] = choice;
-    let lengths = lengths(lengths_kind);
+    let lengths = lengths(choice.of("lengths"));
     let longest = lengths.iter().copied().max().expect("a sequence");
     let hidden = [[6, 9, 5], [3, 7, 4], [17, 2, 6], [4, 1, 8]][index % 4];
     let (input_size, classes) = (1 + index % 4, 2 + index % 3);
+    let (dropout, layer_dropout) = ([0.0, 0.4][choice.of("dropout")], [0.0, 0.3][choice.of("layer dropout")]);
     let config = ModelConfig {
         input_size,
         classes,
-        layers: (0..=layers)
+        layers: (0..=choice.of("layers"))
             .map(|layer| cell(choice, layer, longest, hidden[layer]))
             .collect(),
-        dropout: [0.0, 0.4][dropout],
-        pooling: [Pooling::Last, Pooling::Mean][pooling],
+        dropout,
+        pooling: [Pooling::Last, Pooling::Mean][choice.of("pooling")],
+        bidirectional: choice.of("bidirectional") == 1,
+        layer_dropout,
     };
-    let (spans, relu) = (config.spans(), choice[7] == 2);
-    let parameters = spans.iter().flat_map(|span| draw(span, relu, &mut rng)).collect();
+    let smooth = choice.of("activation") < 2 && choice.of("gate activation") == 0;
+    let spans = config.spans();
+    let parameters = spans.iter().flat_map(|span| draw(span, smooth, &mut rng)).collect();
     let mut inputs = Vec::new();
     for step in 0..longest {
         for &length in &lengths {
@@ -185,33 +186,36 @@ fn case(index: usize, choice: &Choice) -> Case {
             }));
         }
     }
-    let picked = |(name, _): (&str, usize), value: usize| format!("{name} {value}");
-    let names: Vec<_> = AXES
-        .iter()
-        .zip(choice)
-        .map(|(&axis, &value)| picked(axis, value))
-        .collect();
     Case {
-        name: format!("case {index} ({})", names.join(", ")),
+        name: format!("case {index} ({})", choice.name()),
         parameters,
         inputs,
         targets: lengths.iter().map(|_| rng.random_range(0..classes as u32)).collect(),
-        class_weights: (weighted == 1).then(|| (0..classes).map(|class| 0.5 + class as f64).collect()),
-        dropout: (dropout == 1).then_some((7, index as u64)),
+        class_weights: (choice.of("class weights") == 1)
+            .then(|| (0..classes).map(|class| 0.5 + class as f64).collect()),
+        dropout: (dropout + layer_dropout > 0.0).then_some((7, index as u64)),
+        smooth,
         lengths,
         config,
     }
 }
 
-/// Values so large that every term matters, so small that states stay near 1: a ReLU does not hold them back.
-fn draw(span: &Span, relu: bool, rng: &mut ChaCha8Rng) -> Vec<f64> {
+/// Values so large that every term matters, so small that states stay near 1, as a ReLU does not hold them back, and between the
+/// kinks of a piecewise-linear function.
+fn draw(span: &Span, smooth: bool, rng: &mut ChaCha8Rng) -> Vec<f64> {
     let bound = match &span.shape[..] {
-        [_, columns] if span.decay => ((if relu { 0.7 } else { 2.0 }) / *columns as f64).sqrt(),
+        [_, columns] if span.decay => ((if smooth { 2.0 } else { 0.7 }) / *columns as f64).sqrt(),
         _ => 0.7,
     };
-    let is_eta = span.name.ends_with("eta") && span.shape.len() == 2;
-    let range = if is_eta { 0.05..0.35 } else { -bound..bound };
-    (0..span.len()).map(|_| rng.random_range(range.clone())).collect()
+    let last = span.name.rsplit('.').next().expect("a name");
+    let range = if last == "eta" { 0.05..0.35 } else { -bound..bound };
+    let draw = |_| rng.random_range(range.clone());
+    let values = (0..span.len()).map(draw);
+    match last {
+        // The shorter the vector, the further from linear is its reflection.
+        "Hu" | "Hv" => values.map(|value| value + 0.5 * value.signum()).collect(),
+        _ => values.collect(),
+    }
 }
 
 fn narrow<F: Real>(values: &[f64]) -> Vec<F> {
@@ -219,15 +223,19 @@ fn narrow<F: Real>(values: &[f64]) -> Vec<F> {
 }
 
 impl Case {
-    /// Whether the loss is a smooth function of the parameters.
-    pub fn is_smooth(&self) -> bool {
-        let relu = |cell: &CellConfig| match cell {
-            CellConfig::Ernn(cell) => cell.activation == Activation::Relu,
-            CellConfig::Rnn(cell) => cell.activation == Activation::Relu,
-            CellConfig::FastRnn(cell) => cell.activation == Activation::Relu,
-            CellConfig::Antisymmetric(cell) => cell.activation == Activation::Relu,
-        };
-        !self.config.layers.iter().any(relu)
+    /// Each cell with the size of its inputs and its parameters; the directions of a layer follow each other.
+    pub fn cells(&self) -> Vec<(usize, &CellConfig, &[f64])> {
+        let (mut inputs, mut rest) = (self.config.input_size, &self.parameters[..]);
+        let mut cells = Vec::new();
+        for cell in &self.config.layers {
+            for _ in 0..self.config.directions() {
+                let (own, tail) = rest.split_at(cell.parameter_count(inputs));
+                cells.push((inputs, cell, own));
+                rest = tail;
+            }
+            inputs = cell.hidden() * self.config.directions();
+        }
+        cells
     }
 
     pub fn model<F: Real>(&self) -> Model<F> {
@@ -242,6 +250,7 @@ impl Case {
         LossOptions {
             class_weights: self.class_weights.as_deref().map(narrow),
             dropout: self.dropout,
+            tbptt: None,
         }
     }
 
@@ -300,6 +309,8 @@ pub fn model_of(layers: Vec<CellConfig>) -> ModelConfig {
         layers,
         dropout: 0.0,
         pooling: Pooling::Last,
+        bidirectional: false,
+        layer_dropout: 0.0,
     }
 }
 
@@ -310,23 +321,4 @@ pub fn batch(features: usize, lengths: &[usize]) -> Batch<f64> {
     batch.targets = vec![2; lengths.len()];
     batch.indices = (0..lengths.len()).collect();
     batch
-}
-
-#[test]
-fn for_each_cell_every_value_meets_every_value_of_every_other_axis() {
-    let choices = choices();
-    for cell in 0..AXES[0].1 {
-        let of_cell = choices.iter().filter(|choice| choice[0] == cell);
-        let seen: BTreeSet<Pair> = of_cell.flat_map(pairs).collect();
-        for (a, b) in (1..AXES.len()).flat_map(|a| (a + 1..AXES.len()).map(move |b| (a, b))) {
-            let met = seen.iter().filter(|pair| pair[0].0 == a && pair[1].0 == b).count();
-            assert_eq!(
-                met,
-                AXES[a].1 * AXES[b].1,
-                "cell {cell}: {} with {}",
-                AXES[a].0,
-                AXES[b].0
-            );
-        }
-    }
 }
