@@ -7,7 +7,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// The settings of a case, each with the number of its values.
-const AXES: [(&str, usize); 18] = [
+const AXES: [(&str, usize); 19] = [
     ("cell", CellConfig::KINDS.len()),
     ("rank", 2),
     ("input rank", 2),
@@ -16,6 +16,7 @@ const AXES: [(&str, usize); 18] = [
     ("sign", 2),
     ("steps", 3),
     ("projection", 2),
+    ("widths", 4),
     ("reset", 2),
     ("gate activation", 2),
     ("activation", 5),
@@ -73,7 +74,9 @@ fn axes_of(kind: &str) -> Vec<usize> {
     let means = |axis: &str| match axis {
         "cell" => false,
         "input rank" => gated.contains(&kind) || ["rnn", "fastrnn"].contains(&kind),
-        "iterations" | "start" | "sign" | "steps" | "projection" => kind == "ernn",
+        "iterations" | "start" | "sign" | "steps" => kind == "ernn" || kind == "deep-transition",
+        "projection" => kind == "ernn",
+        "widths" => kind == "deep-transition",
         "reset" => kind == "gru",
         "gate activation" => gated.contains(&kind) || kind == "gated-antisymmetric",
         _ => true,

@@ -2,6 +2,7 @@
 
 use ernn::Real;
 use ernn::cell::{CellConfig, Folded, FoldedGradient, FoldedRecurrent};
+use ernn_kernels::deep::DeepGradient;
 use ernn_kernels::gated::GatedGradient;
 use ernn_kernels::leaky::LeakyGradient;
 use rand::{RngExt, SeedableRng};
@@ -18,6 +19,11 @@ fn parts<F: Real>(folded: &Folded<F>) -> Vec<&[F]> {
     let (input_weight, bias, recurrent) = match folded {
         Folded::Leaky(cell) => (&cell.input_weight, &cell.bias, &cell.recurrent),
         Folded::Gated(cell) => (&cell.input_weight, &cell.bias, &cell.recurrent),
+        Folded::Deep(cell) => {
+            let layers = cell.layers.iter().flat_map(|layer| [&layer.weight[..], &layer.bias]);
+            let last = [&cell.decay[..], &cell.gain];
+            return [&cell.input_weight[..]].into_iter().chain(layers).chain(last).collect();
+        }
     };
     let (left, right) = match recurrent {
         FoldedRecurrent::Dense(weight) => (&weight[..], &[][..]),
@@ -27,6 +33,7 @@ fn parts<F: Real>(folded: &Folded<F>) -> Vec<&[F]> {
     match folded {
         Folded::Leaky(cell) => parts.extend([&cell.decay[..], &cell.gain]),
         Folded::Gated(cell) => parts.push(&cell.scalars),
+        Folded::Deep(_) => unreachable!("returned above"),
     }
     parts
 }
@@ -55,6 +62,16 @@ fn as_gradient(folded: &Folded<f64>, cotangent: &[Vec<f64>]) -> FoldedGradient<f
             right: part(3),
             scalars: part(4),
         }),
+        Folded::Deep(cell) => {
+            let count = cell.layers.len();
+            FoldedGradient::Deep(DeepGradient {
+                input_weight: part(0),
+                weights: (0..count).map(|layer| part(1 + 2 * layer)).collect(),
+                biases: (0..count).map(|layer| part(2 + 2 * layer)).collect(),
+                decay: part(1 + 2 * count),
+                gain: part(2 + 2 * count),
+            })
+        }
     }
 }
 

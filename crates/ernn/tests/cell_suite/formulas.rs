@@ -203,16 +203,9 @@ pub fn step(cell: &CellConfig, p: &Tensors, x: &[f64], state: &[f64], k: usize) 
                 Projection::Shared => u_times(v),
                 Projection::Identity => v.to_vec(),
             };
-            let sign = match cell.sign {
-                Sign::Plus => 1.0,
-                Sign::Minus => -1.0,
-            };
+            let (sign, mut next) = start(cell.sign, cell.start, h);
             let eta = p.get("eta").chunks_exact(cell.iterations);
             let row = k.min(eta.len() - 1);
-            let mut next = match cell.start {
-                Start::Previous => h.to_vec(),
-                Start::Zero => vec![0.0; h.len()],
-            };
             for &eta in eta.clone().nth(row).expect("a row of step sizes") {
                 let z = combine([(1.0, &next), (sign, h)]);
                 let inner = p_times(&combine([(1.0, &u_times(&z)), (1.0, &p.w_times(x)), (1.0, p.get("b"))]));
@@ -221,6 +214,34 @@ pub fn step(cell: &CellConfig, p: &Tensors, x: &[f64], state: &[f64], k: usize) 
             }
             next
         }
+        CellConfig::DeepTransition(cell) => {
+            let (sign, mut next) = start(cell.sign, cell.start, h);
+            let eta = p.get("eta").chunks_exact(cell.iterations);
+            let row = k.min(eta.len() - 1);
+            for &eta in eta.clone().nth(row).expect("a row of step sizes") {
+                let z = combine([(1.0, &next), (sign, h)]);
+                let inner = combine([(1.0, &p.u_times(&z)), (1.0, &p.w_times(x)), (1.0, p.get("b"))]);
+                let mut a = apply(cell.activation, &inner);
+                for layer in 2..cell.widths.len() + 2 {
+                    let sum = plus(&times(p.get(&format!("U_{layer}")), &a), p.get(&format!("b_{layer}")));
+                    a = apply(cell.activation, &sum);
+                }
+                next = combine([(1.0, &next), (eta, &a), (-eta * cell.gamma, &z)]);
+            }
+            next
+        }
+    }
+}
+
+/// The sign before `h_{k-1}`, and where the inner iteration starts.
+fn start(sign: Sign, start: Start, h: &[f64]) -> (f64, Vec<f64>) {
+    let sign = match sign {
+        Sign::Plus => 1.0,
+        Sign::Minus => -1.0,
+    };
+    match start {
+        Start::Previous => (sign, h.to_vec()),
+        Start::Zero => (sign, vec![0.0; h.len()]),
     }
 }
 

@@ -33,7 +33,7 @@ fn rank(cell: &mut CellConfig) -> Option<&mut Rank> {
         CellConfig::Lstm(cell) => Some(&mut cell.rank),
         CellConfig::Antisymmetric(cell) => Some(&mut cell.rank),
         CellConfig::GatedAntisymmetric(cell) => Some(&mut cell.rank),
-        CellConfig::Spectral(_) => None,
+        CellConfig::Spectral(_) | CellConfig::DeepTransition(_) => None,
     }
 }
 

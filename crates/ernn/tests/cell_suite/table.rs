@@ -2,9 +2,9 @@
 
 use ernn::batch::Batch;
 use ernn::cell::{
-    Activation, AntisymmetricConfig, CellConfig, ErnnConfig, FastGrnnConfig, FastRnnConfig, GateActivation,
-    GatedAntisymmetricConfig, GruConfig, LstmConfig, Projection, Rank, Reset, RnnConfig, Sign, Span, SpectralConfig,
-    Start, StepSizes, UgrnnConfig,
+    Activation, AntisymmetricConfig, CellConfig, DeepTransitionConfig, ErnnConfig, FastGrnnConfig, FastRnnConfig,
+    GateActivation, GatedAntisymmetricConfig, GruConfig, LstmConfig, Projection, Rank, Reset, RnnConfig, Sign, Span,
+    SpectralConfig, Start, StepSizes, UgrnnConfig,
 };
 use ernn::model::{LossOptions, Model, ModelConfig, Pooling};
 use ernn::{Isa, Panels, Real};
@@ -151,6 +151,18 @@ fn cell(choice: &Choice, layer: usize, longest: usize, hidden: usize) -> CellCon
             reflections: if rank == Rank::Full { hidden } else { 0 },
             radius: 0.3,
             activation,
+        }),
+        "deep-transition" => CellConfig::DeepTransition(DeepTransitionConfig {
+            hidden,
+            widths: [&[][..], &[5], &[9, 2], &[1, 4, 3]][choice.of("widths")].to_vec(),
+            iterations: [1, 2, 3, 5][choice.of("iterations")],
+            activation,
+            start: [Start::Previous, Start::Zero][choice.of("start")],
+            sign: [Sign::Plus, Sign::Minus][choice.of("sign")],
+            steps: [StepSizes::PerStep, StepSizes::PerStep, StepSizes::PerIteration][steps],
+            gamma: 1.3,
+            max_steps: if steps == 1 { longest.div_ceil(2) } else { longest },
+            ..Default::default()
         }),
         other => panic!("no case for the cell {other}"),
     }

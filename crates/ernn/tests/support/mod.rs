@@ -80,9 +80,15 @@ impl Case<'_> {
 
     /// Steps of each sequence.
     pub fn lengths(&self) -> Vec<usize> {
-        let lengths = self.description["lengths"].as_array().expect("a list");
-        let length = |value: &Value| value.as_u64().expect("a length") as usize;
-        lengths.iter().map(length).collect()
+        self.counts("lengths")
+    }
+
+    /// A setting that is a list of whole numbers.
+    pub fn counts(&self, setting: &str) -> Vec<usize> {
+        let numbers = self.description[setting].as_array();
+        let number = |value: &Value| value.as_u64().expect("a whole number") as usize;
+        let numbers = numbers.unwrap_or_else(|| self.lacks(setting));
+        numbers.iter().map(number).collect()
     }
 
     /// Whether a tensor plays this role.
