@@ -7,7 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ernn::cell::CellConfig;
 use ernn::checkpoint::EpochRecord;
 use ernn::data::{self, Dataset, OpenOptions};
-use ernn::train::{self, BatchProgress, Ending, Observer, Options, Out, Outcome, RunConfig, RunFolder, Start};
+use ernn::model::Model;
+use ernn::optim::{OptimizerConfig, Sgd};
+use ernn::train::{
+    self, BatchProgress, ClassWeights, Ending, Observer, Options, Out, Outcome, RunConfig, RunFolder, Start,
+};
 
 fn vowels() -> Dataset {
     data::open("japanese-vowels", &OpenOptions::default()).unwrap()
@@ -184,5 +188,102 @@ fn every_cell_trains() {
         let bytes = outcome.model.to_bytes();
         let read = ernn::checkpoint::SavedModel::from_bytes(Path::new("m"), &bytes).unwrap();
         assert!(read.to_bytes() == bytes, "{cell}");
+    }
+}
+
+/// One step on the whole part by plain gradient descent, nothing averaged: how far it goes from the initial parameters.
+fn one_step(change: impl Fn(&mut RunConfig, &mut Dataset)) -> Vec<f64> {
+    let (mut config, mut dataset) = (settings(), vowels());
+    config.training.epochs = 1;
+    config.training.batch_size = 1000;
+    config.training.input_noise = 0.0;
+    config.training.validation = 0.0;
+    config.training.average = 0.0;
+    config.training.learning_rate = 0.5;
+    config.training.clip_norm = 1e6;
+    config.training.optimizer = OptimizerConfig::Sgd(Sgd {
+        momentum: 0.0,
+        ..Sgd::default()
+    });
+    change(&mut config, &mut dataset);
+    let trained = train::train(&dataset, &config, &Options::default(), &mut ())
+        .unwrap()
+        .model
+        .model;
+    let initial = Model::<f32>::new(trained.config().clone(), config.training.seed).unwrap();
+    let pairs = trained.parameters().iter().zip(initial.parameters());
+    pairs
+        .map(|(&after, &before)| f64::from(after) - f64::from(before))
+        .collect()
+}
+
+fn length(values: &[f64]) -> f64 {
+    values.iter().map(|value| value * value).sum::<f64>().sqrt()
+}
+
+/// Clipping shortens the step over all tensors at once and keeps its direction.
+#[test]
+fn clipping_is_by_the_norm_over_all_tensors() {
+    let free = one_step(|_, _| ());
+    let clipped = one_step(|config, _| config.training.clip_norm = 0.01);
+    assert!(length(&free) > 0.03, "{}", length(&free));
+    assert!((length(&clipped) - 0.5 * 0.01).abs() < 1e-5, "{}", length(&clipped));
+    let factor = length(&clipped) / length(&free);
+    let off: Vec<f64> = free
+        .iter()
+        .zip(&clipped)
+        .map(|(free, clipped)| factor * free - clipped)
+        .collect();
+    assert!(length(&off) < 1e-3 * length(&clipped), "{}", length(&off));
+}
+
+/// Of nine classes one has a tenth of the others' sequences. The step of the readout's bias adds up to nothing over the classes, and
+/// balanced weights pull the rare class up.
+#[test]
+fn class_weights_enter_the_loss_and_the_bias_learns() {
+    let rare = |weights| {
+        let step = one_step(|config, dataset| {
+            config.training.class_weights = weights;
+            let mut kept = 0;
+            let train = &dataset.train;
+            let keep = |&index: &usize| {
+                kept += usize::from(train.labels[index] == 0);
+                train.labels[index] != 0 || kept <= 3
+            };
+            let indices: Vec<usize> = (0..train.len()).filter(keep).collect();
+            dataset.train = train.select(&indices);
+        });
+        let bias = step[step.len() - 9..].to_vec();
+        assert!(
+            bias.iter().sum::<f64>().abs() < 1e-5 && length(&bias) > 1e-3,
+            "{bias:?}"
+        );
+        bias[0]
+    };
+    let (plain, balanced) = (rare(ClassWeights::None), rare(ClassWeights::Balanced));
+    assert!(plain < 0.0 && balanced > plain + 0.01, "{plain} and {balanced}");
+}
+
+#[test]
+fn every_tensor_learns() {
+    for &cell in CellConfig::KINDS {
+        let mut config = settings();
+        config.change_cell(cell).unwrap();
+        config.stack(2).unwrap();
+        config.model.bidirectional = true;
+        config.model.layer_dropout = 0.1;
+        let trained = train::train(&vowels(), &config, &Options::default(), &mut ())
+            .unwrap()
+            .model
+            .model;
+        let initial = Model::<f32>::new(trained.config().clone(), config.training.seed).unwrap();
+        for span in trained.spans() {
+            let range = span.range();
+            assert!(
+                trained.parameters()[range.clone()] != initial.parameters()[range],
+                "{cell}, {}",
+                span.name
+            );
+        }
     }
 }

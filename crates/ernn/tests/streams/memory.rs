@@ -1,0 +1,91 @@
+//! Memory does not grow with the sequence.
+
+use ernn::Isa;
+use ernn::Panels;
+use ernn::batch::Batch;
+use ernn::cell::{Activation, CellConfig};
+use ernn::model::{LossOptions, Model, ModelConfig, Pooling, Workspace};
+
+use crate::{CLASSES, INPUTS, cell, config};
+
+/// A stacked model with everything that keeps something: low rank, a memory, a mean, dropout between layers.
+fn stacked() -> Model<f32> {
+    let mut upper = cell("ernn", 4);
+    if let CellConfig::Ernn(cell) = &mut upper {
+        // With a ReLU nothing bounds the states of a cell that no training has seen.
+        cell.activation = Activation::Tanh;
+    }
+    let config = ModelConfig {
+        layer_dropout: 0.2,
+        ..config(vec![cell("lstm", 4), upper], Pooling::Mean)
+    };
+    Model::new(config, 3).expect("a model")
+}
+
+/// Room in the workspace after a training step on two sequences, one half as long as the other.
+fn capacity(steps: usize, tbptt: Option<usize>) -> usize {
+    let model = stacked();
+    let mut batch = Batch::new();
+    batch.inputs = Panels::new(Isa::best(), INPUTS, &[steps, steps / 2]);
+    (0..steps).for_each(|step| batch.inputs.set_step(0, step, &[(step as f32 * 0.1).sin(), 0.5]));
+    (batch.targets, batch.indices) = (vec![0, 1], vec![0, 1]);
+    let options = LossOptions {
+        dropout: Some((1, 1)),
+        tbptt,
+        ..Default::default()
+    };
+    let (mut workspace, mut gradient) = (Workspace::default(), vec![0.0; model.parameters().len()]);
+    let result = model.loss_and_gradient(&batch, &options, &mut workspace, &mut gradient);
+    assert!(result.expect("a loss").0.is_finite());
+    assert!(gradient.iter().all(|value| value.is_finite()));
+    workspace.capacity()
+}
+
+#[test]
+fn training_in_pieces_takes_the_memory_of_a_piece() {
+    let short = capacity(2_000, Some(500));
+    assert_eq!(capacity(200_000, Some(500)), short);
+    // What the whole takes, and what a piece of half the length.
+    assert!(capacity(2_000, None) > 3 * short);
+    assert!(capacity(2_000, Some(250)) < short * 6 / 10);
+}
+
+/// How many numbers a value holds, by the commas of its debug form.
+fn numbers(value: &impl std::fmt::Debug) -> usize {
+    format!("{value:?}").matches(',').count()
+}
+
+#[test]
+fn a_runner_holds_no_more_after_a_million_steps() {
+    let model = stacked();
+    let mut runner = model.runner();
+    let chunk: Vec<f32> = (0..1_000 * INPUTS).map(|index| (index as f32 * 0.7).sin()).collect();
+    runner.push(&chunk).expect("logits");
+    let first = numbers(&runner);
+    assert!(first > chunk.len() && first < 10_000);
+    let mut logits = Vec::new();
+    for _ in 1..1_000 {
+        logits = runner.push(&chunk).expect("logits");
+    }
+    assert_eq!(logits.len(), CLASSES);
+    assert!(logits.iter().all(|logit| logit.is_finite()), "{logits:?}");
+    assert_eq!(numbers(&runner), first);
+}
+
+#[test]
+fn every_cell_stays_finite_over_a_long_stream() {
+    for kind in CellConfig::KINDS {
+        for pooling in [Pooling::Last, Pooling::Mean] {
+            let model = Model::<f32>::new(config(vec![cell(kind, 4)], pooling), 5).expect("a model");
+            let mut runner = model.runner();
+            for step in 0..20_000 {
+                let x = step as f32 * 0.3;
+                let logits = runner.push(&[x.sin(), x.cos()]).expect("logits");
+                assert!(
+                    logits.iter().all(|logit| logit.is_finite()),
+                    "{kind}, step {step}: {logits:?}"
+                );
+            }
+        }
+    }
+}
