@@ -188,7 +188,11 @@ fn case(index: usize, choice: &Choice) -> Case {
     };
     let smooth = choice.of("activation") < 2 && choice.of("gate activation") == 0;
     let spans = config.spans();
-    let parameters = spans.iter().flat_map(|span| draw(span, smooth, &mut rng)).collect();
+    let mut parameters: Vec<f64> = spans.iter().flat_map(|span| draw(span, smooth, &mut rng)).collect();
+    if choice.of("activation") == 2 && longest > 20 {
+        // Over many steps a ReLU grows where a gate lets it.
+        parameters.iter_mut().for_each(|value| *value *= 0.3);
+    }
     let mut inputs = Vec::new();
     for step in 0..longest {
         for &length in &lengths {
