@@ -7,7 +7,7 @@
 //! h_t    = cell(sum_0, sum_1, .., h_{t-1}, c_{t-1})  and c_t, for a cell with a memory
 //! ```
 //!
-//! Which groups read the input and which the state stands in the cell's [`Plan`]: the input's groups come first, the state's
+//! Which groups read the input and which the state stands in the plan of the cell (`Plan`): the input's groups come first, the state's
 //! last, and those in both are one product. `R` is dense, or `A B` with one `B` for all groups, `A [groups D, r]`.
 //!
 //! | cell | groups | input | state |

@@ -14,7 +14,7 @@ use ernn_kernels::gated::Gates;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-use super::pieces::{add, cut, cut_mut, sigmoid};
+use super::pieces::{add, cut_mut, sigmoid};
 use super::settings::setting;
 use super::stacked::Stacked;
 use super::{Activation, Cell, Folded, FoldedGated, FoldedGradient, GateActivation, Rank, Tensor};
@@ -65,12 +65,6 @@ impl FastGrnnConfig {
             state_order: &[0],
         }
     }
-
-    /// Lengths of the matrices' tensors, of both biases together, and of the scalars.
-    fn lengths(&self, inputs: usize) -> [usize; 6] {
-        let [w1, w2, u1, u2] = self.matrices(inputs).lengths();
-        [w1, w2, u1, u2, 2 * self.hidden, 2]
-    }
 }
 
 impl Cell for FastGrnnConfig {
@@ -96,39 +90,32 @@ impl Cell for FastGrnnConfig {
 
     /// Biases of z 1, so that the state is kept at first; those of the candidate 0.
     fn initialize<F: Real>(&self, inputs: usize, rng: &mut impl Rng, parameters: &mut [F]) {
-        let [w1, w2, u1, u2, biases, scalars] = cut_mut(parameters, self.lengths(inputs));
-        self.matrices(inputs).initialize(rng, [w1, w2, u1, u2]);
-        let (z, c) = biases.split_at_mut(self.hidden);
+        let rest = self.matrices(inputs).initialize(rng, parameters);
+        let [z, c, scalars] = cut_mut(rest, [self.hidden, self.hidden, 2]);
         z.fill(F::ONE);
         c.fill(F::ZERO);
         scalars.copy_from_slice(&[F::from_f64(self.zeta), F::from_f64(self.nu)]);
     }
 
     fn fold<F: Real>(&self, inputs: usize, parameters: &[F]) -> Folded<F> {
-        let [w1, w2, u1, u2, biases, scalars] = cut(parameters, self.lengths(inputs));
         let matrices = self.matrices(inputs);
+        let (biases, scalars) = parameters[matrices.len()..].split_at(2 * self.hidden);
         let mut bias = biases.to_vec();
         bias.resize(3 * self.hidden, F::ZERO); // p has none
+        let activations = (self.gate_activation, self.activation);
         Folded::Gated(FoldedGated {
-            gates: Gates::FastGrnn,
-            inputs,
-            hidden: self.hidden,
-            input_weight: matrices.fold_input([w1, w2, u1, u2]),
-            bias,
-            recurrent: matrices.fold_recurrent([w1, w2, u1, u2]),
-            gate: self.gate_activation.into(),
-            activation: self.activation.into(),
             scalars: [sigmoid(scalars[0]), sigmoid(scalars[1])],
+            ..matrices.fold_gated(Gates::FastGrnn, activations, parameters, bias)
         })
     }
 
     fn unfold<F: Real>(&self, inputs: usize, parameters: &[F], folded: &FoldedGradient<F>, gradient: &mut [F]) {
         let folded = folded.gated();
-        let [w1, w2, u1, u2, _, scalars] = cut(parameters, self.lengths(inputs));
-        let [dw1, dw2, du1, du2, biases, at_scalars] = cut_mut(gradient, self.lengths(inputs));
+        let matrices = self.matrices(inputs);
         let outer = [&folded.input_weight[..], &folded.left, &folded.right];
-        self.matrices(inputs)
-            .unfold([w1, w2, u1, u2], outer, [dw1, dw2, du1, du2]);
+        let rest = matrices.unfold(parameters, outer, gradient);
+        let (biases, at_scalars) = rest.split_at_mut(2 * self.hidden);
+        let scalars = &parameters[parameters.len() - 2..];
         add(biases, &folded.bias[..2 * self.hidden]);
         for ((out, &x), &outer) in at_scalars.iter_mut().zip(scalars).zip(&folded.scalars) {
             let y = sigmoid(x);

@@ -15,9 +15,9 @@ use ernn_kernels::gated::Gates;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-use super::pieces::{add, cut, cut_mut};
+use super::pieces::add;
 use super::stacked::{Stacked, reorder, reorder_back};
-use super::{Activation, Cell, Folded, FoldedGated, FoldedGradient, GateActivation, Rank, Tensor};
+use super::{Activation, Cell, Folded, FoldedGradient, GateActivation, Rank, Tensor};
 use crate::Result;
 
 /// The kernel's groups of `W` and `b`: n, r, z (and n of the state) for the reset after the product.
@@ -84,16 +84,6 @@ impl GruConfig {
             state_order: IN_ORDER,
         }
     }
-
-    /// Lengths of the matrices' tensors, of b and of b_n.
-    fn lengths(&self, inputs: usize) -> [usize; 6] {
-        let [w1, w2, u1, u2] = self.matrices(inputs).lengths();
-        let state_bias = match self.reset {
-            Reset::After => self.hidden,
-            Reset::Before => 0,
-        };
-        [w1, w2, u1, u2, 3 * self.hidden, state_bias]
-    }
 }
 
 impl Cell for GruConfig {
@@ -112,41 +102,29 @@ impl Cell for GruConfig {
 
     /// Biases 0, those of z 1: the state is kept at first, as by the LSTM's forget gate.
     fn initialize<F: Real>(&self, inputs: usize, rng: &mut impl Rng, parameters: &mut [F]) {
-        let [w1, w2, u1, u2, b, b_n] = cut_mut(parameters, self.lengths(inputs));
-        self.matrices(inputs).initialize(rng, [w1, w2, u1, u2]);
-        b.fill(F::ZERO);
-        b[UPDATE * self.hidden..(UPDATE + 1) * self.hidden].fill(F::ONE);
-        b_n.fill(F::ZERO);
+        let biases = self.matrices(inputs).initialize(rng, parameters);
+        biases.fill(F::ZERO);
+        biases[UPDATE * self.hidden..(UPDATE + 1) * self.hidden].fill(F::ONE);
     }
 
     fn fold<F: Real>(&self, inputs: usize, parameters: &[F]) -> Folded<F> {
-        let [w1, w2, u1, u2, b, b_n] = cut(parameters, self.lengths(inputs));
         let matrices = self.matrices(inputs);
+        let (b, b_n) = parameters[matrices.len()..].split_at(3 * self.hidden);
         let mut bias = reorder(b, self.order());
         bias.extend_from_slice(b_n);
-        Folded::Gated(FoldedGated {
-            gates: match self.reset {
-                Reset::After => Gates::GruAfter,
-                Reset::Before => Gates::GruBefore,
-            },
-            inputs,
-            hidden: self.hidden,
-            input_weight: matrices.fold_input([w1, w2, u1, u2]),
-            bias,
-            recurrent: matrices.fold_recurrent([w1, w2, u1, u2]),
-            gate: self.gate_activation.into(),
-            activation: self.activation.into(),
-            scalars: [F::ZERO; 2],
-        })
+        let gates = match self.reset {
+            Reset::After => Gates::GruAfter,
+            Reset::Before => Gates::GruBefore,
+        };
+        let activations = (self.gate_activation, self.activation);
+        Folded::Gated(matrices.fold_gated(gates, activations, parameters, bias))
     }
 
     fn unfold<F: Real>(&self, inputs: usize, parameters: &[F], folded: &FoldedGradient<F>, gradient: &mut [F]) {
         let folded = folded.gated();
-        let [w1, w2, u1, u2, _, _] = cut(parameters, self.lengths(inputs));
-        let [dw1, dw2, du1, du2, db, db_n] = cut_mut(gradient, self.lengths(inputs));
         let outer = [&folded.input_weight[..], &folded.left, &folded.right];
-        self.matrices(inputs)
-            .unfold([w1, w2, u1, u2], outer, [dw1, dw2, du1, du2]);
+        let biases = self.matrices(inputs).unfold(parameters, outer, gradient);
+        let (db, db_n) = biases.split_at_mut(3 * self.hidden);
         let (bias, state_bias) = folded.bias.split_at(3 * self.hidden);
         add(db, &reorder_back(bias, self.order()));
         add(db_n, state_bias);

@@ -6,7 +6,7 @@ use ernn_kernels::Real;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-use super::pieces::{add, cut, cut_mut, fill_uniform};
+use super::pieces::{add, fill_uniform};
 use super::stacked::Stacked;
 use super::{Activation, Cell, Folded, FoldedGradient, FoldedLeaky, Rank, Tensor};
 use crate::Result;
@@ -48,27 +48,20 @@ impl RnnConfig {
         }
     }
 
-    /// Lengths of the matrices' tensors and of b.
-    fn lengths(&self, inputs: usize) -> [usize; 5] {
-        let [w1, w2, u1, u2] = self.matrices(inputs).lengths();
-        [w1, w2, u1, u2, self.hidden]
-    }
-
     /// Number of parameters.
     pub(super) fn len(&self, inputs: usize) -> usize {
-        self.lengths(inputs).iter().sum()
+        self.matrices(inputs).len() + self.hidden
     }
 
     /// The folded cell, for cells that are one but for their step sizes.
     pub(super) fn fold_leaky<F: Real>(&self, inputs: usize, parameters: &[F]) -> FoldedLeaky<F> {
-        let [w1, w2, u1, u2, b] = cut(parameters, self.lengths(inputs));
         let matrices = self.matrices(inputs);
         FoldedLeaky {
             inputs,
             hidden: self.hidden,
-            input_weight: matrices.fold_input([w1, w2, u1, u2]),
-            bias: b.to_vec(),
-            recurrent: matrices.fold_recurrent([w1, w2, u1, u2]),
+            input_weight: matrices.fold_input(parameters),
+            bias: parameters[matrices.len()..].to_vec(),
+            recurrent: matrices.fold_recurrent(parameters),
             activation: self.activation.into(),
             iterations: 1,
             start_scale: F::ONE,
@@ -93,8 +86,7 @@ impl Cell for RnnConfig {
 
     /// b uniform in +-1/sqrt(D), as torch's, and the matrices as [`Stacked::initialize`].
     fn initialize<F: Real>(&self, inputs: usize, rng: &mut impl Rng, parameters: &mut [F]) {
-        let [w1, w2, u1, u2, b] = cut_mut(parameters, self.lengths(inputs));
-        self.matrices(inputs).initialize(rng, [w1, w2, u1, u2]);
+        let b = self.matrices(inputs).initialize(rng, parameters);
         fill_uniform(rng, 1.0 / (self.hidden as f64).sqrt(), b);
     }
 
@@ -104,11 +96,8 @@ impl Cell for RnnConfig {
 
     fn unfold<F: Real>(&self, inputs: usize, parameters: &[F], folded: &FoldedGradient<F>, gradient: &mut [F]) {
         let folded = folded.leaky();
-        let [w1, w2, u1, u2, _] = cut(parameters, self.lengths(inputs));
-        let [dw1, dw2, du1, du2, db] = cut_mut(gradient, self.lengths(inputs));
         let outer = [&folded.input_weight[..], &folded.left, &folded.right];
-        self.matrices(inputs)
-            .unfold([w1, w2, u1, u2], outer, [dw1, dw2, du1, du2]);
+        let db = self.matrices(inputs).unfold(parameters, outer, gradient);
         add(db, &folded.bias);
     }
 }

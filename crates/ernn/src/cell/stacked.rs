@@ -8,12 +8,13 @@
 //! A low-rank `W` is folded into its product: inputs are narrow, and the kernels need no second path for it. Groups may stand in
 //! another order in the kernel than in the tensors, which keep the order of torch.
 
+use ernn_kernels::gated::Gates;
 use ernn_kernels::{Matrix, Real, multiply_add};
 use rand::Rng;
 
-use super::pieces::{add, fill_uniform, product};
+use super::pieces::{add, cut, cut_mut, fill_uniform, product};
 use super::settings::check_hidden;
-use super::{FoldedRecurrent, Rank, Tensor};
+use super::{Activation, FoldedGated, FoldedRecurrent, GateActivation, Rank, Tensor};
 use crate::Result;
 
 /// Sizes of the two matrices, and the order of the groups in the kernel.
@@ -33,9 +34,6 @@ pub(crate) struct Stacked {
     pub(crate) state_order: &'static [usize],
 }
 
-/// `W1, W2, U1, U2`; dense matrices stand in the place of the first factor.
-pub(crate) type Matrices<T> = [T; 4];
-
 impl Stacked {
     /// Checks sizes and ranks.
     pub(crate) fn check(hidden: usize, input_rank: Rank, rank: Rank) -> Result<()> {
@@ -52,8 +50,8 @@ impl Stacked {
         self.state_order.len() * self.hidden
     }
 
-    /// Lengths of the tensors.
-    pub(crate) fn lengths(&self) -> Matrices<usize> {
+    /// Lengths of `W1, W2, U1, U2`; dense matrices stand in the place of the first factor.
+    fn lengths(&self) -> [usize; 4] {
         let [w1, w2] = self.input_rank.lengths(self.input_rows(), self.inputs);
         let [u1, u2] = self.rank.lengths(self.state_rows(), self.hidden);
         [w1, w2, u1, u2]
@@ -68,9 +66,16 @@ impl Stacked {
         input.into_iter().chain(state).collect()
     }
 
-    /// Uniform in +-1/sqrt(D), as torch's; factors so that the entries of their product are about as large.
-    pub(crate) fn initialize<F: Real>(&self, rng: &mut impl Rng, matrices: Matrices<&mut [F]>) {
-        let [w1, w2, u1, u2] = matrices;
+    /// Numbers in the tensors; a cell's other parameters stand behind them.
+    pub(crate) fn len(&self) -> usize {
+        self.lengths().iter().sum()
+    }
+
+    /// Uniform in +-1/sqrt(D), as torch's; factors so that the entries of their product are about as large. Gives what stands behind
+    /// the matrices.
+    pub(crate) fn initialize<'a, F: Real>(&self, rng: &mut impl Rng, parameters: &'a mut [F]) -> &'a mut [F] {
+        let (matrices, rest) = parameters.split_at_mut(self.len());
+        let [w1, w2, u1, u2] = cut_mut(matrices, self.lengths());
         for (rank, first, second) in [(self.input_rank, w1, w2), (self.rank, u1, u2)] {
             let bound = match rank {
                 Rank::Full => 1.0 / (self.hidden as f64).sqrt(),
@@ -79,10 +84,33 @@ impl Stacked {
             fill_uniform(rng, bound, first);
             fill_uniform(rng, bound, second);
         }
+        rest
+    }
+
+    /// A gated cell with these matrices, which lead `parameters`; `bias` in the kernel's order.
+    pub(crate) fn fold_gated<F: Real>(
+        &self,
+        gates: Gates,
+        activations: (GateActivation, Activation),
+        parameters: &[F],
+        bias: Vec<F>,
+    ) -> FoldedGated<F> {
+        FoldedGated {
+            gates,
+            inputs: self.inputs,
+            hidden: self.hidden,
+            input_weight: self.fold_input(parameters),
+            bias,
+            recurrent: self.fold_recurrent(parameters),
+            gate: activations.0.into(),
+            activation: activations.1.into(),
+            scalars: [F::ZERO; 2],
+        }
     }
 
     /// `W`, dense, in the kernel's order.
-    pub(crate) fn fold_input<F: Real>(&self, [w1, w2, ..]: Matrices<&[F]>) -> Vec<F> {
+    pub(crate) fn fold_input<F: Real>(&self, parameters: &[F]) -> Vec<F> {
+        let [w1, w2, ..] = cut(parameters, self.lengths());
         let dense = match self.input_rank {
             Rank::Full => w1.to_vec(),
             Rank::Low(rank) => product(
@@ -95,7 +123,8 @@ impl Stacked {
     }
 
     /// `R`, in the kernel's order.
-    pub(crate) fn fold_recurrent<F: Real>(&self, [.., u1, u2]: Matrices<&[F]>) -> FoldedRecurrent<F> {
+    pub(crate) fn fold_recurrent<F: Real>(&self, parameters: &[F]) -> FoldedRecurrent<F> {
+        let [.., u1, u2] = cut(parameters, self.lengths());
         let left = reorder(u1, self.state_order);
         match self.rank {
             Rank::Full => FoldedRecurrent::Dense(left),
@@ -108,14 +137,16 @@ impl Stacked {
         }
     }
 
-    /// Adds the gradients of the tensors, given those of the folded `W` and of `R` (or its factors).
-    pub(crate) fn unfold<F: Real>(
+    /// Adds the gradients of the tensors, given those of the folded `W` and of `R` (or its factors). Gives what stands behind them.
+    pub(crate) fn unfold<'a, F: Real>(
         &self,
-        [w1, w2, ..]: Matrices<&[F]>,
+        parameters: &[F],
         [input, left, right]: [&[F]; 3],
-        gradient: Matrices<&mut [F]>,
-    ) {
-        let [dw1, dw2, du1, du2] = gradient;
+        gradient: &'a mut [F],
+    ) -> &'a mut [F] {
+        let [w1, w2, ..] = cut(parameters, self.lengths());
+        let (matrices, rest) = gradient.split_at_mut(self.len());
+        let [dw1, dw2, du1, du2] = cut_mut(matrices, self.lengths());
         let input = reorder_back(input, self.input_order);
         match self.input_rank {
             Rank::Full => add(dw1, &input),
@@ -128,6 +159,7 @@ impl Stacked {
         }
         add(du1, &reorder_back(left, self.state_order));
         add(du2, right);
+        rest
     }
 }
 

@@ -11,9 +11,9 @@ use ernn_kernels::gated::Gates;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-use super::pieces::{add, cut, cut_mut};
+use super::pieces::add;
 use super::stacked::Stacked;
-use super::{Activation, Cell, Folded, FoldedGated, FoldedGradient, GateActivation, Rank, Tensor};
+use super::{Activation, Cell, Folded, FoldedGradient, GateActivation, Rank, Tensor};
 use crate::Result;
 
 /// Settings of a UGRNN.
@@ -55,12 +55,6 @@ impl UgrnnConfig {
             state_order: &[0, 1],
         }
     }
-
-    /// Lengths of the matrices' tensors and of b.
-    fn lengths(&self, inputs: usize) -> [usize; 5] {
-        let [w1, w2, u1, u2] = self.matrices(inputs).lengths();
-        [w1, w2, u1, u2, 2 * self.hidden]
-    }
 }
 
 impl Cell for UgrnnConfig {
@@ -76,36 +70,23 @@ impl Cell for UgrnnConfig {
 
     /// Biases of z 1, so that the state is kept at first; those of c 0.
     fn initialize<F: Real>(&self, inputs: usize, rng: &mut impl Rng, parameters: &mut [F]) {
-        let [w1, w2, u1, u2, b] = cut_mut(parameters, self.lengths(inputs));
-        self.matrices(inputs).initialize(rng, [w1, w2, u1, u2]);
+        let b = self.matrices(inputs).initialize(rng, parameters);
         let (z, c) = b.split_at_mut(self.hidden);
         z.fill(F::ONE);
         c.fill(F::ZERO);
     }
 
     fn fold<F: Real>(&self, inputs: usize, parameters: &[F]) -> Folded<F> {
-        let [w1, w2, u1, u2, b] = cut(parameters, self.lengths(inputs));
         let matrices = self.matrices(inputs);
-        Folded::Gated(FoldedGated {
-            gates: Gates::Ugrnn,
-            inputs,
-            hidden: self.hidden,
-            input_weight: matrices.fold_input([w1, w2, u1, u2]),
-            bias: b.to_vec(),
-            recurrent: matrices.fold_recurrent([w1, w2, u1, u2]),
-            gate: self.gate_activation.into(),
-            activation: self.activation.into(),
-            scalars: [F::ZERO; 2],
-        })
+        let b = &parameters[matrices.len()..];
+        let activations = (self.gate_activation, self.activation);
+        Folded::Gated(matrices.fold_gated(Gates::Ugrnn, activations, parameters, b.to_vec()))
     }
 
     fn unfold<F: Real>(&self, inputs: usize, parameters: &[F], folded: &FoldedGradient<F>, gradient: &mut [F]) {
         let folded = folded.gated();
-        let [w1, w2, u1, u2, _] = cut(parameters, self.lengths(inputs));
-        let [dw1, dw2, du1, du2, db] = cut_mut(gradient, self.lengths(inputs));
         let outer = [&folded.input_weight[..], &folded.left, &folded.right];
-        self.matrices(inputs)
-            .unfold([w1, w2, u1, u2], outer, [dw1, dw2, du1, du2]);
+        let db = self.matrices(inputs).unfold(parameters, outer, gradient);
         add(db, &folded.bias);
     }
 }
