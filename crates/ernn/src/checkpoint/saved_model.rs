@@ -199,6 +199,8 @@ mod tests {
             layers: vec![CellConfig::Ernn(ErnnConfig::default())],
             dropout: 0.0,
             pooling: Pooling::Last,
+            bidirectional: false,
+            layer_dropout: 0.0,
         };
         SavedModel {
             model: Model::new(config, 1).unwrap(),
