@@ -15,7 +15,7 @@ use crate::assert_near;
 use crate::table::{Case, batch, cases, model_of};
 
 /// Entries of a span that are moved alone.
-const SINGLES: usize = 4;
+const SINGLES: usize = 2;
 
 /// The loss, as a function of the parameters.
 struct Loss<'a> {
