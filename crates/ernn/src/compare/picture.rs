@@ -42,20 +42,23 @@ pub(super) fn draw(rows: &[Row], ended: &[Vec<PastRun>]) -> String {
     plot::draw(label, &panels, Legend::Below)
 }
 
-/// A color for each kind of cell, and a pattern for each variant of it.
+/// A color for each kind of cell, and a pattern for each variant of it; another one where more kinds than colors would make two rows
+/// look alike.
 fn looks(rows: &[Row]) -> Vec<Look> {
     let mut kinds: Vec<(&str, usize)> = Vec::new();
-    let mut look = |row: &Row| {
+    let mut taken: Vec<Look> = Vec::new();
+    for row in rows {
         let cell = row.settings.cell();
         let kind = kinds.iter().position(|(kind, _)| *kind == cell).unwrap_or(kinds.len());
         if kind == kinds.len() {
             kinds.push((cell, 0));
         }
-        let variant = kinds[kind].1;
+        let look = Look::all(kind, kinds[kind].1);
+        let free = look.clone().find(|look| !taken.contains(look));
         kinds[kind].1 += 1;
-        Look::new(kind, variant)
-    };
-    rows.iter().map(&mut look).collect()
+        taken.extend(free.or_else(|| look.clone().next()));
+    }
+    taken
 }
 
 /// The mean of every epoch that all finished runs have reached: where one has stopped early, a mean of the others would jump.
@@ -72,6 +75,7 @@ fn means(runs: &[PastRun], value: fn(&EpochRecord) -> Option<f64>) -> Vec<(f64, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cell::CellConfig;
     use crate::checkpoint::Phase;
     use crate::train::{Ending, RunConfig};
 
@@ -129,5 +133,34 @@ mod tests {
         assert!(svg.contains(">ernn-k1</text>") && svg.contains(">rnn</text>"));
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
         assert_eq!(looks(&rows), [Look::new(0, 0), Look::new(0, 1), Look::new(1, 0)]);
+    }
+
+    #[test]
+    fn no_two_rows_look_alike_even_with_all_cells() {
+        let variants = |kind: &&str| {
+            if ["ernn", "deep-transition"].contains(kind) {
+                4
+            } else {
+                1
+            }
+        };
+        let kinds = CellConfig::KINDS.iter();
+        let rows: Vec<Row> = kinds
+            .flat_map(|kind| std::iter::repeat_n(kind, variants(kind)))
+            .map(|kind| {
+                let mut settings = RunConfig::defaults("digits");
+                settings.change_cell(kind).unwrap();
+                Row {
+                    name: kind.to_string(),
+                    parameters: 1,
+                    settings,
+                }
+            })
+            .collect();
+        let looks = looks(&rows);
+        assert_eq!(looks.len(), rows.len());
+        for (index, look) in looks.iter().enumerate() {
+            assert!(!looks[..index].contains(look), "row {index}: {look:?}");
+        }
     }
 }

@@ -62,6 +62,12 @@ impl Look {
             dash: (variant + kind / COLORS.len()) % DASHES.len(),
         }
     }
+
+    /// All looks, from that of [`Look::new`] on: other patterns of the color first, then other colors.
+    pub fn all(kind: usize, variant: usize) -> impl Iterator<Item = Look> + Clone {
+        let (colors, dashes) = (0..COLORS.len(), 0..DASHES.len());
+        colors.flat_map(move |color| dashes.clone().map(move |dash| Look::new(kind + color, variant + dash)))
+    }
 }
 
 /// One line of a panel: its name, and a value for each epoch that has one.
