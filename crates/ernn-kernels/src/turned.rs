@@ -155,3 +155,54 @@ fn tile<V: Vector, const M: usize, const N: usize>(at: Tile<V::Scalar>, gradient
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outer::Rows;
+    use crate::simd::portable::{PortableF32, PortableF64};
+
+    /// More panels than are turned at once, with sizes that are no multiple of a tile or a register.
+    fn many_panels_are_the_sum_of_their_products<V: Vector>(left_features: usize, right_features: usize) {
+        let (count, lanes) = (600, row::<V>());
+        let value = |index: usize| V::Scalar::from_f64(((index * 37) % 101) as f64 / 50.0 - 1.0);
+        let panels = |features: usize, seed: usize| -> Vec<V::Scalar> {
+            (0..count * (features + 1) * lanes)
+                .map(|index| value(index + seed))
+                .collect()
+        };
+        let (left, right) = (panels(left_features, 1), panels(right_features, 5));
+        let rows = |values, features: usize| Rows {
+            values,
+            stride: (features + 1) * lanes,
+            features,
+        };
+        let of = Outer {
+            count,
+            left: rows(&left, left_features),
+            right: rows(&right, right_features),
+            scale: V::Scalar::from_f64(0.5),
+        };
+        let mut found = vec![V::Scalar::ONE; left_features * right_features];
+        turned_outer::<V>(of, &mut found);
+        for m in 0..left_features {
+            for n in 0..right_features {
+                let product = |panel: usize, lane: usize| {
+                    let l = left[panel * of.left.stride + m * lanes + lane].to_f64();
+                    l * right[panel * of.right.stride + n * lanes + lane].to_f64()
+                };
+                let sum: f64 = (0..count * lanes).map(|at| product(at / lanes, at % lanes)).sum();
+                let found = found[m * right_features + n].to_f64();
+                assert!((found - (1.0 + 0.5 * sum)).abs() < 2e-3, "{m}, {n}: {found} {sum}");
+            }
+        }
+    }
+
+    #[test]
+    fn many_panels() {
+        for (left, right) in [(8, 9), (13, 17), (12, 3), (7, 1), (1, 30)] {
+            many_panels_are_the_sum_of_their_products::<PortableF64>(left, right);
+            many_panels_are_the_sum_of_their_products::<PortableF32>(left, right);
+        }
+    }
+}
