@@ -42,7 +42,7 @@ advisories:
 
 # Criterion benches of the kernels: all, or those whose name holds a word
 bench *filter:
-    cargo bench -p ernn-kernels --bench leaky -- {{ filter }}
+    cargo bench -p ernn-kernels --bench leaky --bench gated -- {{ filter }}
 
 # Makes the golden values again with torch, in .venv; the files must not change
 golden:
