@@ -126,9 +126,9 @@ pub(super) fn forward<F: Real>(
         let own = &mut rest[0];
         own.directions.resize_with(cells.len(), Direction::default);
         let input = input_of(before, &pass);
-        for (cell, direction) in cells.iter().zip(&mut own.directions) {
+        for (place, (cell, direction)) in cells.iter().zip(&mut own.directions).enumerate() {
             let piece = Piece {
-                input: direction_input(input, cell, cells, &mut direction.reversed),
+                input: direction_input(input, place, &mut direction.reversed),
                 initial: pass.initial.map(|states| &states[index][..]),
                 first_step: pass.first_step,
             };
@@ -156,11 +156,10 @@ fn input_of<'a, F: Real>(before: &'a [LayerWorkspace<F>], pass: &Pass<'a, F>) ->
 /// The input itself, or for the second direction a copy in reverse order.
 fn direction_input<'a, F: Real>(
     input: &'a Panels<F>,
-    cell: &Folded<F>,
-    cells: &[Folded<F>],
+    place: usize,
     reversed: &'a mut Option<Panels<F>>,
 ) -> &'a Panels<F> {
-    if std::ptr::eq(cell, &cells[0]) {
+    if place == 0 {
         return input;
     }
     let reversed = at(reversed);
