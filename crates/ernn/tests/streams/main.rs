@@ -57,7 +57,9 @@ fn configs() -> Vec<ModelConfig> {
         let above = kinds[(place + 1) % kinds.len()];
         for pooling in [Pooling::Last, Pooling::Mean] {
             configs.push(config(vec![cell(kind, 5)], pooling));
-            configs.push(config(vec![cell(kind, 5), cell(above, 4)], pooling));
+            // Layers of other sizes, and of the same: there a state of the wrong layer would fit.
+            let hidden = if pooling == Pooling::Last { 4 } else { 5 };
+            configs.push(config(vec![cell(kind, 5), cell(above, hidden)], pooling));
         }
     }
     configs
