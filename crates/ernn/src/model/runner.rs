@@ -3,9 +3,9 @@
 use ernn_kernels::{Isa, Real};
 
 use super::{Model, Pooling};
-use crate::Result;
 use crate::cell::CellRunner;
 use crate::head::Readout;
+use crate::{Error, Result};
 
 /// A model ready to run one sequence at a time.
 #[derive(Clone, Debug)]
@@ -57,6 +57,9 @@ impl<F: Real> Model<F> {
 
 impl<F: Real> Runner<F> {
     /// Logits `[classes]` of one sequence `[T, d]` from its beginning, the same bits as [`Model::logits`]'s.
+    ///
+    /// # Panics
+    /// If the numbers are not whole steps.
     pub fn logits(&mut self, sequence: &[F]) -> Vec<F> {
         self.reset();
         self.run(sequence);
@@ -67,10 +70,18 @@ impl<F: Real> Runner<F> {
     /// [`Runner::reset`], bit for bit. Memory does not grow with the stream.
     ///
     /// # Errors
-    /// If the model is bidirectional: it needs a sequence's end to begin.
+    /// If the numbers are not whole steps, or the model is bidirectional: it needs a sequence's end to begin. The stream is then as it
+    /// was before.
     pub fn push(&mut self, steps: &[F]) -> Result<Vec<F>> {
         if self.layers[0].directions.len() > 1 {
             return Err(super::pieces::needs_one_direction());
+        }
+        if !steps.len().is_multiple_of(self.inputs) {
+            return Err(Error::Setting {
+                name: "steps".to_string(),
+                found: format!("{} numbers", steps.len()),
+                expected: format!("whole steps of {} numbers", self.inputs),
+            });
         }
         self.run(steps);
         Ok(self.read_out())

@@ -173,3 +173,19 @@ fn a_state_of_something_else_is_refused() {
         "sequences: found 7, expected 19, as in the pieces before"
     );
 }
+
+#[test]
+fn part_of_a_step_is_refused_and_changes_nothing() {
+    let model: Model<f64> = model(config(vec![cell("lstm", 5)], Pooling::Last));
+    let sequence = &sequences(&LENGTHS)[0];
+    let mut runner = model.runner();
+    runner.push(&sequence[..2 * INPUTS]).expect("logits");
+    let error = runner.push(&sequence[..INPUTS + 1]).expect_err("an error").to_string();
+    let expected = format!(
+        "steps: found {} numbers, expected whole steps of {INPUTS} numbers",
+        INPUTS + 1
+    );
+    assert_eq!(error, expected);
+    let found = runner.push(&sequence[2 * INPUTS..]).expect("logits");
+    assert_eq!(bits(&found), bits(&model.runner().logits(sequence)));
+}
