@@ -25,7 +25,7 @@ pub struct Arguments {
     /// Kinds of cells, a row of the table each [default: all that there are]
     #[arg(long, value_name = "KIND,...", value_delimiter = ',')]
     cells: Vec<String>,
-    /// Inner iterations K, a row each, for the cells that have them (ernn)
+    /// Inner iterations K, a row each, for the cells that have them (ernn, deep-transition)
     #[arg(long, value_name = "K,...", value_delimiter = ',')]
     iterations: Vec<usize>,
     /// Seeds of each row: N of them, from --seed on

@@ -136,6 +136,9 @@ pub struct Model<F> {
     parameters: Vec<F>,
 }
 
+/// Steps after which a sequence that is only looked at is cut.
+const PIECE: usize = 1024;
+
 /// Working memory of a model; reuse it from batch to batch.
 #[derive(Debug)]
 pub struct Workspace<F: Real> {
@@ -260,10 +263,16 @@ impl<F: Real> Model<F> {
         (layers, rest)
     }
 
-    /// Logits `[sequences, classes]`, no dropout. The bits of a sequence's logits do not depend on the batch that it is in.
+    /// Logits `[sequences, classes]`, no dropout. The bits of a sequence's logits do not depend on the batch that it is in. Long
+    /// sequences are run in pieces, which give the same bits, so that memory does not grow with them; a bidirectional model needs
+    /// them whole.
     pub fn logits(&self, inputs: &Panels<F>, workspace: &mut Workspace<F>) -> Result<Vec<F>> {
         self.check_input(inputs)?;
         let (folded, readout) = self.fold();
+        let longest = inputs.lengths().iter().copied().max().unwrap_or(0);
+        if longest > PIECE && !self.config.bidirectional {
+            return Ok(self.logits_in_pieces(&folded, readout, inputs, workspace));
+        }
         let pass = Pass {
             input: inputs,
             initial: None,
@@ -304,9 +313,7 @@ impl<F: Real> Model<F> {
         let pooled = self.pooled(workspace);
         let outcome = self.readout_loss(readout, batch, options, pooled, workspace, gradient);
         if batch.inputs.sequences() > 0 {
-            let counts: Vec<F> = (batch.inputs.lengths().iter())
-                .map(|&length| F::from_f64(length.max(1) as f64))
-                .collect();
+            let counts = pieces::counts(batch.inputs.lengths());
             self.backward(&folded, pass, &counts, workspace, gradient);
         }
         Ok(outcome)

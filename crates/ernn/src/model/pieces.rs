@@ -7,7 +7,7 @@
 use ernn_kernels::{Panels, Real};
 
 use super::layers::{self, FoldedLayer, Pass};
-use super::{LossOptions, Model, Pooling, Workspace};
+use super::{LossOptions, Model, PIECE, Pooling, Workspace};
 use crate::batch::Batch;
 use crate::{Error, Result};
 
@@ -62,6 +62,29 @@ impl<F: Real> Model<F> {
             .readout()
             .forward(readout, &self.pooled_so_far(state), &mut logits);
         Ok(logits)
+    }
+
+    /// [`Model::logits`] of sequences that are longer than a piece.
+    pub(super) fn logits_in_pieces(
+        &self,
+        folded: &[FoldedLayer<F>],
+        readout: &[F],
+        inputs: &Panels<F>,
+        workspace: &mut Workspace<F>,
+    ) -> Vec<F> {
+        let longest = inputs.lengths().iter().copied().max().unwrap_or(0);
+        let mut piece = std::mem::replace(&mut workspace.piece, Panels::new(inputs.isa(), 1, &[]));
+        let mut state = State::default();
+        for from in (0..longest).step_by(PIECE) {
+            piece.copy_piece(inputs, from, from + PIECE);
+            self.run_piece(folded, &piece, &mut state, workspace);
+        }
+        workspace.piece = piece;
+        let mut logits = Vec::new();
+        self.config
+            .readout()
+            .forward(readout, &self.pooled_so_far(&state), &mut logits);
+        logits
     }
 
     pub(super) fn check_streams(&self) -> Result<()> {
@@ -195,7 +218,7 @@ pub(super) fn needs_one_direction() -> Error {
 }
 
 /// Steps as divisors of a mean.
-fn counts<F: Real>(lengths: &[usize]) -> Vec<F> {
+pub(super) fn counts<F: Real>(lengths: &[usize]) -> Vec<F> {
     lengths
         .iter()
         .map(|&length| F::from_f64(length.max(1) as f64))

@@ -2,7 +2,7 @@
 
 use ernn_kernels::{Isa, Real};
 
-use super::{Model, Pooling};
+use super::{Model, PIECE, Pooling};
 use crate::cell::CellRunner;
 use crate::head::Readout;
 use crate::{Error, Result};
@@ -62,7 +62,12 @@ impl<F: Real> Runner<F> {
     /// If the numbers are not whole steps.
     pub fn logits(&mut self, sequence: &[F]) -> Vec<F> {
         self.reset();
-        self.run(sequence);
+        if self.layers[0].directions.len() > 1 {
+            self.run(sequence);
+        } else {
+            // The same bits, and memory does not grow with the sequence.
+            sequence.chunks(PIECE * self.inputs).for_each(|piece| self.run(piece));
+        }
         self.read_out()
     }
 

@@ -4,9 +4,9 @@ use ernn::Isa;
 use ernn::Panels;
 use ernn::batch::Batch;
 use ernn::cell::{Activation, CellConfig};
-use ernn::model::{LossOptions, Model, ModelConfig, Pooling, Workspace};
+use ernn::model::{LossOptions, Model, ModelConfig, Pooling, State, Workspace};
 
-use crate::{CLASSES, INPUTS, cell, config};
+use crate::{CLASSES, INPUTS, bits, cell, config};
 
 /// A stacked model with everything that keeps something: low rank, a memory, a mean, dropout between layers.
 fn stacked() -> Model<f32> {
@@ -87,5 +87,52 @@ fn every_cell_stays_finite_over_a_long_stream() {
                 );
             }
         }
+    }
+}
+
+/// Logits of sequences longer than any piece that is run at once, and the room that they leave in the workspace.
+fn long_logits(model: &Model<f32>, lengths: &[usize]) -> (Vec<u64>, usize) {
+    let inputs = long_inputs(lengths);
+    let mut workspace = Workspace::default();
+    let logits = model.logits(&inputs, &mut workspace).expect("logits");
+    (bits(&logits), workspace.capacity())
+}
+
+fn long_sequence(slot: usize, steps: usize) -> Vec<f32> {
+    (0..steps * INPUTS)
+        .map(|index| ((index + slot) as f32 * 0.37).sin())
+        .collect()
+}
+
+fn long_inputs(lengths: &[usize]) -> Panels<f32> {
+    let mut inputs = Panels::new(Isa::best(), INPUTS, lengths);
+    for (slot, &steps) in lengths.iter().enumerate() {
+        inputs.set_sequence(slot, &long_sequence(slot, steps));
+    }
+    inputs
+}
+
+#[test]
+fn looking_at_long_sequences_takes_the_memory_of_a_piece_and_changes_no_bit() {
+    for pooling in [Pooling::Last, Pooling::Mean] {
+        let config = ModelConfig {
+            pooling,
+            ..stacked().config().clone()
+        };
+        let model: Model<f32> = Model::new(config, 3).expect("a model");
+        let lengths = [2_500, 1_024, 3, 0, 1_025];
+        let (found, room) = long_logits(&model, &lengths);
+        // `advance` runs what it is given at once.
+        let advanced = model.advance(&long_inputs(&lengths), &mut State::default(), &mut Workspace::default());
+        assert_eq!(found, bits(&advanced.expect("logits")), "{pooling:?}");
+        for (slot, &steps) in lengths.iter().enumerate() {
+            let alone = model.runner().logits(&long_sequence(slot, steps));
+            assert_eq!(
+                bits(&alone),
+                found[slot * CLASSES..][..CLASSES],
+                "{pooling:?}, sequence {slot}"
+            );
+        }
+        assert_eq!(long_logits(&model, &[60_000, 1, 1, 1, 1]).1, room, "{pooling:?}");
     }
 }
