@@ -77,6 +77,7 @@ mod tests {
     use super::*;
     use crate::cell::CellConfig;
     use crate::checkpoint::Phase;
+    use crate::evaluate::Evaluation;
     use crate::train::{Ending, RunConfig};
 
     fn run(ending: Ending, losses: &[f64]) -> PastRun {
@@ -93,7 +94,7 @@ mod tests {
         PastRun {
             ending,
             part: "test".to_string(),
-            accuracy: 0.5,
+            evaluation: Evaluation::default(),
             parameters: 1,
             train_seconds: 1.0,
             best_epoch: 1,

@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use super::run_folder::{METRICS_FILE, RESULT_FILE};
 use super::{Ending, RunConfig};
 use crate::checkpoint::{EpochRecord, Phase};
+use crate::evaluate::Evaluation;
 use crate::{Error, Result};
 
 /// A run that has ended or was cut short.
@@ -21,8 +22,9 @@ pub struct PastRun {
     pub ending: Ending,
     /// The part that the accuracy is of.
     pub part: String,
-    /// Part of the sequences that were classified correctly.
-    pub accuracy: f64,
+    /// The numbers.
+    #[serde(flatten)]
+    pub evaluation: Evaluation,
     /// Numbers in the model.
     pub parameters: usize,
     /// Wall time of all epochs, over all resumed pieces.
@@ -113,7 +115,10 @@ mod tests {
         let report = train::train(&dataset, &config, &options, &mut ()).unwrap().report;
         let run = PastRun::read(&path).unwrap().unwrap();
         assert!(run.is_finished());
-        assert_eq!((run.part.as_str(), run.accuracy), ("test", report.evaluation.accuracy));
+        assert_eq!(
+            (run.part.as_str(), run.evaluation.accuracy),
+            ("test", report.evaluation.accuracy)
+        );
         assert_eq!(run.settings, report.settings);
         assert_eq!((run.history.len(), run.selecting().count()), (6, 3));
         let seconds: f64 = run.history[..report.best_epoch]
