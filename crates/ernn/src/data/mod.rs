@@ -4,13 +4,17 @@
 //! reader gives the same in-between form, and only then labels become classes and missing values are dealt with, so all
 //! formats behave alike. [`Normalization`] and [`split`] finish the preparation for training.
 
+mod archive;
 mod builtin;
+mod checksum;
 mod csv;
+mod dsa;
 mod facts;
 mod folder;
 mod har;
 mod known;
 mod labels;
+mod lookup;
 mod missing;
 mod normalize;
 mod npy;
@@ -18,9 +22,12 @@ mod npz;
 mod number;
 mod open;
 mod part;
+mod pictures;
+mod preparation;
 pub(crate) mod random;
 mod raw;
 mod split;
+mod synthetic;
 mod ts;
 mod values;
 mod view;
@@ -32,6 +39,7 @@ pub use normalize::Normalization;
 pub(crate) use npy::{half, numbers};
 pub use open::{OpenOptions, open, open_sequences, read_sequences};
 pub use part::{Dataset, Part, Sequences, Task};
+pub use preparation::{Preparation, SplitBy};
 pub use split::split;
 pub use values::{Images, NoiseKind, NoiseSteps, Values};
 pub use view::View;
