@@ -149,7 +149,7 @@ impl Watcher for Lines {
             _ => format!(
                 "{} accuracy {}, best epoch {}",
                 run.part,
-                percent(run.accuracy),
+                percent(run.evaluation.accuracy),
                 run.best_epoch
             ),
         };

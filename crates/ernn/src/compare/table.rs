@@ -68,7 +68,8 @@ pub struct Spread {
 }
 
 impl Spread {
-    fn of(values: &[f64]) -> Option<Self> {
+    /// None of no values.
+    pub fn of(values: &[f64]) -> Option<Self> {
         let mean = mean(values)?;
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
         Some(Spread {
@@ -98,7 +99,7 @@ impl TableRow {
                 .layer_setting(ITERATIONS)
                 .as_ref()
                 .and_then(Value::as_integer),
-            accuracy: Spread::of(&values(|run| run.accuracy)),
+            accuracy: Spread::of(&values(|run| run.evaluation.accuracy)),
             parameters: row.parameters,
             kilobytes: row.parameters as f64 * 4.0 / 1024.0,
             train_seconds: mean(&values(|run| run.train_seconds)),
