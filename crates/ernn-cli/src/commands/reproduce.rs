@@ -9,8 +9,8 @@ use ernn::checkpoint::EpochRecord;
 use ernn::compare::Shard;
 use ernn::data::OpenOptions;
 use ernn::reproduce::{
-    self, Availability, Experiment, ExperimentFiles, Metric, Options, Plan, Protocol, RunDone, RunRecord, Selection,
-    Start, Variant, Watcher, availability,
+    self, Availability, Experiment, ExperimentFiles, Options, Plan, Protocol, RunDone, RunRecord, Selection, Start,
+    Variant, Watcher, availability,
 };
 use ernn::train::Ending;
 
@@ -273,26 +273,15 @@ impl Watcher for Lines {
 }
 
 fn outcome(record: &RunRecord) -> String {
-    let metric: Metric = record.metric;
-    let text = |value: f64| metric.text(metric.shown(value));
-    let paper = record
-        .paper
-        .figure(metric)
-        .map_or_else(String::new, |figure| format!(" (paper {})", metric.text(figure)));
-    match (record.ending, record.test, record.validation) {
-        (Ending::Diverged, ..) => "diverged".to_string(),
-        (_, Some(test), _) => format!(
-            "test {} {}{paper}, best epoch {}",
-            metric.title(),
-            text(test),
-            record.best_epoch
-        ),
-        (_, None, Some(validation)) => format!(
-            "cut short after {} epochs, validation {} {}",
-            record.epochs,
-            metric.title(),
-            text(validation)
-        ),
-        (_, None, None) => format!("cut short after {} epochs", record.epochs),
+    let metric = record.metric;
+    let figure = record.paper.figure(metric);
+    let paper = figure.map_or_else(String::new, |figure| format!(" (paper {})", metric.text(figure)));
+    let validation = record
+        .validation
+        .map_or_else(String::new, |value| format!(", validation {}", metric.phrase(value)));
+    match record.test {
+        _ if record.ending == Ending::Diverged => "diverged".to_string(),
+        Some(test) => format!("test {}{paper}, best epoch {}", metric.phrase(test), record.best_epoch),
+        None => format!("cut short after {} epochs{validation}", record.epochs),
     }
 }

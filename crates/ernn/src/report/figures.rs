@@ -18,7 +18,7 @@ pub(super) fn figures(group: &Group) -> Vec<String> {
         epochs(values.map(|value| metric.shown(value)).collect())
     });
     let courses = lines(group, |row| course(row, metric));
-    let best = format!("Best {} so far", name.to_lowercase());
+    let best = format!("Best so far: {}", name.to_lowercase());
     let curves = [
         (String::from("Training loss"), Axis::Epochs, losses),
         (name, Axis::Epochs, validation),

@@ -51,9 +51,10 @@ impl Group {
             .flat_map(|row| row.runs.iter().map(move |run| (row, run)));
         let unfinished = runs.filter(|(_, run)| run.cut_short);
         let sentence = |(row, run): (&GroupRow, &RunRecord)| {
-            let validation = run.validation.map_or_else(String::new, |value| {
-                format!("; validation {} {}", metric.title(), metric.text(metric.shown(value)))
-            });
+            let validation = run
+                .validation
+                .map(|value| format!("; validation {}", metric.phrase(value)));
+            let validation = validation.unwrap_or_default();
             let how = match &run.error {
                 Some(error) => format!("diverged ({error})"),
                 None => format!(

@@ -23,6 +23,7 @@ table { border-collapse: collapse; font-size: .875rem; font-variant-numeric: tab
 caption { text-align: left; padding: .5rem .6rem; white-space: nowrap }
 th, td { padding: .3rem .6rem; text-align: right; white-space: nowrap; border-top: 1px solid var(--rule) }
 th { font-weight: 400 } thead th { color: var(--soft); vertical-align: bottom } th:first-child { text-align: left }
+tbody th:first-child { position: sticky; left: 0; background: var(--paper) }
 thead th { background: var(--shade) } tr.reached td:nth-child(3), tr.reached th { font-weight: 700 }
 .heat td { background: rgb(var(--heat) / var(--share, 0)); text-align: center; -webkit-print-color-adjust: exact; print-color-adjust: exact }
 .figures { display: flex; flex-wrap: wrap; gap: 1rem; margin: 1rem 0 } .figures figure { margin: 0; flex: 0 1 30rem; min-width: 0 }

@@ -133,7 +133,7 @@ fn refuses_with_file_line_found_and_expected() {
             "validation = 2",
             "experiment.toml, line 21: found validation = 2, expected a part",
         ),
-        ("shared", "limit = 90", "limit = 0", "experiment.toml, line 31: found 0"),
+        ("shared", "limit = 90", "limit = 0", "experiment.toml, line 32: found 0"),
         (
             "rnn",
             "hidden = 64",

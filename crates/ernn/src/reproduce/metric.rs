@@ -67,6 +67,16 @@ impl Metric {
         }
     }
 
+    /// A value in words: `accuracy 95.32 %`.
+    pub fn phrase(self, value: f64) -> String {
+        let text = self.text(self.shown(value));
+        match self {
+            Metric::Accuracy => format!("accuracy {text} %"),
+            Metric::Perplexity => format!("perplexity {text}"),
+            Metric::MeanSquaredError => format!("mean squared error {text}"),
+        }
+    }
+
     /// Its name, with the unit of the shown value.
     pub fn title(self) -> &'static str {
         match self {
@@ -93,6 +103,7 @@ mod tests {
     fn shown_in_the_units_of_the_paper() {
         let accuracy = Metric::Accuracy;
         assert_eq!(accuracy.text(accuracy.shown(0.9532)), "95.32");
+        assert_eq!(accuracy.phrase(0.9532), "accuracy 95.32 %");
         assert_eq!(accuracy.difference_text(-0.5), "-0.50");
         assert_eq!(accuracy.difference_text(1.25), "+1.25");
         assert_eq!(accuracy.difference_text(-0.001), "0.00");

@@ -6,8 +6,10 @@ use super::{
     ANCHOR_END, ANCHOR_MIDDLE, BOTTOM, HEIGHT, LEFT, Look, PANEL, RIGHT, TOP, around, escaped, opening, row, text,
 };
 
-/// Height of a name.
+/// Height of a name, width of its letters, and its distance from the point.
 const LETTERS: f64 = 14.0;
+const LETTER: f64 = 7.5;
+const GAP: f64 = 10.0;
 
 /// A point.
 pub(crate) struct Point {
@@ -113,25 +115,22 @@ fn names(svg: &mut String, points: &[Point], sizes: &Sizes, frame: &Frame) {
         .map(|point| (sizes.x(point.size), frame.y(point.value), point))
         .collect();
     places.sort_by(|a, b| a.1.total_cmp(&b.1));
-    let mut taken: Vec<(f64, f64)> = Vec::new();
+    let mut taken: Vec<(f64, f64, f64)> = Vec::new();
     for (x, y, point) in places {
-        let width = 7.5 * point.name.chars().count() as f64;
-        let before = x + 10.0 + width > PANEL;
-        let start = if before { x - 10.0 - width } else { x + 10.0 };
+        let width = LETTER * point.name.chars().count() as f64;
+        let before = x + GAP + width > PANEL;
+        let start = if before { x - GAP - width } else { x + GAP };
+        let meets = |&(left, right, height): &(f64, f64, f64), at: f64| {
+            left < start + width && start < right && (height - at).abs() < LETTERS
+        };
         let mut at = y + 4.5;
-        while taken
-            .iter()
-            .any(|&(other, height)| (other - start).abs() < 90.0 && (height - at).abs() < LETTERS)
-        {
+        while taken.iter().any(|name| meets(name, at)) {
             at += 1.0;
         }
-        taken.push((start, at));
-        let at = at.clamp(TOP, HEIGHT - BOTTOM);
-        if before {
-            text(svg, (x - 10.0, at), ANCHOR_END, &point.name);
-        } else {
-            text(svg, (x + 10.0, at), "", &point.name);
-        }
+        taken.push((start, start + width, at));
+        let anchor = if before { ANCHOR_END } else { "" };
+        let edge = if before { x - GAP } else { x + GAP };
+        text(svg, (edge, at.clamp(TOP, HEIGHT - BOTTOM)), anchor, &point.name);
     }
 }
 
@@ -151,25 +150,19 @@ mod tests {
 
     #[test]
     fn every_point_lies_inside_and_names_do_not_touch() {
-        let points: Vec<Point> = (0..6)
-            .map(|index| point(&format!("row-{index}"), 29.0, 91.0 + 0.1 * f64::from(index)))
+        let mut points: Vec<Point> = (0..6)
+            .map(|index| point(&format!("row-{index}"), 29.0, 91.0 + 0.01 * f64::from(index)))
             .collect();
+        points.push(point("far", 500.0, 80.0));
         let svg = scatter("x", ("accuracy", "KB"), &points);
-        assert_eq!(svg.matches("<circle").count(), 6);
-        let heights: Vec<f64> = svg
+        assert_eq!(svg.matches("<circle").count(), 7);
+        let names = svg
             .lines()
-            .filter(|line| line.contains(">row-"))
-            .map(|line| {
-                line.split("y=\"")
-                    .nth(1)
-                    .unwrap()
-                    .split('"')
-                    .next()
-                    .unwrap()
-                    .parse()
-                    .unwrap()
-            })
-            .collect();
+            .filter(|line| line.starts_with("<text") && line.contains(">row-"));
+        let height = |line: &str| line.split("y=\"").nth(1)?.split('"').next()?.parse::<f64>().ok();
+        let mut heights: Vec<f64> = names.filter_map(height).collect();
+        heights.sort_by(f64::total_cmp);
+        assert_eq!(heights.len(), 6);
         assert!(
             heights.windows(2).all(|pair| pair[1] - pair[0] >= LETTERS - 0.1),
             "{heights:?}"
