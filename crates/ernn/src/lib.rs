@@ -53,5 +53,9 @@ pub mod train;
 
 pub mod compare;
 
+pub mod reproduce;
+
+pub mod report;
+
 pub use ernn_kernels::{Isa, Panels, Real};
 pub use error::{Error, Result};

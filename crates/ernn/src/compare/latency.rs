@@ -39,14 +39,14 @@ struct Read {
 }
 
 /// The stored milliseconds of a row; none if nobody has measured yet.
-pub(super) fn stored(row: &Path) -> Option<f64> {
+pub(crate) fn stored(row: &Path) -> Option<f64> {
     let text = fs::read_to_string(row.join(LATENCY_FILE)).ok()?;
     let read: Read = serde_json::from_str(&text).ok()?;
     Some(read.milliseconds)
 }
 
 /// Measures with the model of one of the row's runs, and stores the milliseconds.
-pub(super) fn measure(row: &Path, run: &Path, dataset: &Dataset) -> Result<()> {
+pub(crate) fn measure(row: &Path, run: &Path, dataset: &Dataset) -> Result<()> {
     let saved = SavedModel::load(run)?;
     let part = dataset.test.as_ref().unwrap_or(&dataset.train);
     let sequence = typical_sequence(part, &saved)?;

@@ -71,7 +71,8 @@ pub struct Spread {
 }
 
 impl Spread {
-    fn of(values: &[f64]) -> Option<Self> {
+    /// None of no values.
+    pub fn of(values: &[f64]) -> Option<Self> {
         let mean = mean(values)?;
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
         Some(Spread {

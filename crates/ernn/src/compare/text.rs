@@ -111,7 +111,7 @@ fn markdown_values(row: &TableRow, part: &str) -> Vec<(String, String)> {
 }
 
 /// Columns of one width, so that the table reads well as plain text, too. Names stand left, numbers right.
-fn aligned(lines: &[Vec<String>]) -> String {
+pub(crate) fn aligned(lines: &[Vec<String>]) -> String {
     let columns = lines.first().map_or(0, Vec::len);
     let length = |text: &str| text.chars().count();
     let widths: Vec<usize> = (0..columns)

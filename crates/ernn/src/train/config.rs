@@ -442,7 +442,7 @@ pub(super) fn demand(holds: bool, name: &str, found: impl ToString, expected: &s
 }
 
 /// Puts what is written over the defaults, table by table. A table of another `kind` takes the place of the default one.
-pub(super) fn overlay(defaults: &mut toml::Table, written: toml::Table) {
+pub(crate) fn overlay(defaults: &mut toml::Table, written: toml::Table) {
     for (key, value) in written {
         match (defaults.get_mut(&key), value) {
             (Some(toml::Value::Table(below)), toml::Value::Table(above))

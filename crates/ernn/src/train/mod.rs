@@ -20,6 +20,7 @@ mod run;
 mod run_folder;
 mod thirds;
 
+pub(crate) use config::overlay;
 pub use config::{ClassWeights, DataSettings, EmbeddingSettings, ModelSettings, RunConfig, TrainingSettings};
 pub use observer::{BatchProgress, Observer, Start};
 pub use parts::{fingerprint, split};
