@@ -37,6 +37,7 @@ impl Given<'_> {
         if let Some(missing) = self.reading.missing {
             config.data.missing = missing;
         }
+        config.data.preparation = self.reading.preparation.over(config.data.preparation);
         config.data.features = self.reading.features.or(config.data.features);
         config.data.data_dir = self.reading.data_dir.clone().or(config.data.data_dir);
         if let Some(epochs) = self.epochs {
@@ -56,6 +57,7 @@ pub fn open_options(config: &RunConfig) -> OpenOptions {
         data_dir: config.data.data_dir.clone(),
         missing: config.data.missing,
         features: config.data.features,
+        preparation: config.data.preparation,
     }
 }
 
