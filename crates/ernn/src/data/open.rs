@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::raw::{Raw, assemble};
-use super::{Dataset, MissingPolicy, Sequences, csv, folder, known, npy, npz, ts};
+use super::{Dataset, MissingPolicy, Sequences, TextOptions, csv, folder, known, npy, npz, text, ts};
 use crate::{Error, Result};
 
 /// How to open data.
@@ -16,6 +16,8 @@ pub struct OpenOptions {
     pub missing: MissingPolicy,
     /// Features a step, needed for EdgeML's two-dimensional `.npy`.
     pub features: Option<usize>,
+    /// How text becomes tokens.
+    pub text: TextOptions,
 }
 
 impl OpenOptions {
@@ -41,6 +43,9 @@ pub fn open(name_or_path: &str, options: &OpenOptions) -> Result<Dataset> {
         return dataset;
     }
     let path = Path::new(name_or_path);
+    if text::is_text(path, &options.text) {
+        return text::open(name_or_path, path, &options.text);
+    }
     if path.is_dir() {
         return folder::open(name_or_path, path, options);
     }

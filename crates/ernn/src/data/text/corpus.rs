@@ -100,7 +100,6 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::data::Values;
     use crate::data::text::InvalidText;
 
     fn open_texts(texts: &[(&str, &[u8])], options: &TextOptions) -> Result<Dataset> {
@@ -112,7 +111,7 @@ mod tests {
     }
 
     fn shown(dataset: &Dataset, part: &Part) -> String {
-        let Values::Tokens(tokens) = &part.values else { panic!("no tokens") };
+        let tokens = part.values.tokens();
         let texts = tokens.iter().map(|&token| dataset.vocabulary[token as usize].as_str());
         texts.collect::<Vec<_>>().join("|")
     }

@@ -3,7 +3,7 @@ use std::time::Instant;
 
 use super::*;
 use crate::data::open::tests::data_folder;
-use crate::data::{Part, Task, Values};
+use crate::data::{Part, Task};
 
 const TEXTS: [&str; 3] = [" a b <unk> \n a a \n", " b a \n", " a \n"];
 const SMALL: Sizes = Sizes {
@@ -12,8 +12,7 @@ const SMALL: Sizes = Sizes {
 };
 
 fn tokens(part: &Part) -> &[u32] {
-    let Values::Tokens(tokens) = &part.values else { panic!("no tokens") };
-    tokens
+    part.values.tokens()
 }
 
 fn write_folder(folder: &Path) {

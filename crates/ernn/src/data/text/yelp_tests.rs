@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::*;
 use crate::data::open::tests::data_folder;
-use crate::data::{Part, Values};
+use crate::data::Part;
 
 fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -15,7 +15,7 @@ fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
 
 /// The texts of a part, as far as the vocabulary has their words.
 fn texts(data: &Dataset, part: &Part) -> Vec<String> {
-    let Values::Tokens(tokens) = &part.values else { panic!("no tokens") };
+    let tokens = part.values.tokens();
     let word = |&token: &u32| data.vocabulary[token as usize].as_str();
     let ranges = part.offsets.windows(2).map(|pair| &tokens[pair[0]..pair[1]]);
     ranges.map(|tokens| tokens.iter().map(word).collect::<Vec<_>>().join(" ")).collect()
