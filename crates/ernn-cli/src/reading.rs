@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use ernn::checkpoint::SavedModel;
-use ernn::data::{self, Dataset, MissingPolicy, OpenOptions};
+use ernn::data::{self, Dataset, MissingPolicy, OpenOptions, TextOptions};
 use ernn::train::RunConfig;
 use serde::de::value::{Error as ValueError, StrDeserializer};
 use serde::de::{DeserializeOwned, IntoDeserializer};
 
 use crate::failure::Result;
+use crate::text_flags::TextFlags;
 
 /// How data is read.
 #[derive(Args, Clone, Debug, Default, PartialEq)]
@@ -24,6 +25,9 @@ pub struct ReadingFlags {
     /// Folder of a known data set that is not built in (also read from ERNN_DATA_DIR)
     #[arg(long, value_name = "DIR")]
     pub data_dir: Option<PathBuf>,
+    /// How text is read.
+    #[command(flatten)]
+    pub text: TextFlags,
 }
 
 impl ReadingFlags {
@@ -37,6 +41,7 @@ impl ReadingFlags {
             missing: self.missing.or(Some(config.data.missing)),
             features: self.features.or(config.data.features),
             data_dir: self.data_dir.clone(),
+            text: self.text.over(&config.data.text).into(),
         })
     }
 
@@ -46,6 +51,7 @@ impl ReadingFlags {
             data_dir: self.data_dir.clone(),
             missing: self.missing.unwrap_or_default(),
             features: self.features,
+            text: self.text.over(&TextOptions::default()),
         }
     }
 

@@ -22,7 +22,7 @@ pub struct OpenOptions {
 
 impl OpenOptions {
     /// The data folder, from the options or from the environment.
-    pub(super) fn data_folder(&self) -> Option<PathBuf> {
+    pub fn data_folder(&self) -> Option<PathBuf> {
         let from_environment = || {
             std::env::var_os("ERNN_DATA_DIR")
                 .filter(|value| !value.is_empty())

@@ -223,7 +223,11 @@ mod tests {
                 assert!(file.addresses.iter().all(|address| address.starts_with("http")));
                 // What is saved under a name has to be that.
                 let last = |address: &str| address.rsplit('/').next().unwrap_or_default().to_owned();
-                assert!(file.addresses.iter().all(|address| file.name.ends_with(&last(address))), "{}", file.name);
+                assert!(
+                    file.addresses.iter().all(|address| file.name.ends_with(&last(address))),
+                    "{}",
+                    file.name
+                );
             }
         }
     }
@@ -232,6 +236,9 @@ mod tests {
     fn an_unknown_name_is_answered_with_the_known_ones() {
         assert_eq!(source("ptb-char").unwrap().folder, "ptb");
         let error = source("ptb").unwrap_err().to_string();
-        assert!(error.starts_with("data set: found \"ptb\", expected one that can be downloaded: har-2, har-6"), "{error}");
+        assert!(
+            error.starts_with("data set: found \"ptb\", expected one that can be downloaded: har-2, har-6"),
+            "{error}"
+        );
     }
 }

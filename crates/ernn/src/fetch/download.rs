@@ -176,7 +176,9 @@ fn attempt(
         Event::Broken(text) => return Err(Trouble::Broken(text)),
         Event::Bytes(_) | Event::End => return Err(Trouble::Broken("an answer without a head".to_owned())),
     };
-    let Some(total) = take_head(&head, partial)? else { return Ok(()) };
+    let Some(total) = take_head(&head, partial)? else {
+        return Ok(());
+    };
     watcher.started(remote.name, partial.length(), total);
     loop {
         match next(&events, silence, watcher)? {
@@ -199,11 +201,7 @@ fn attempt(
 }
 
 /// Waits for what comes next.
-fn next(
-    events: &Receiver<Event>,
-    silence: Duration,
-    watcher: &dyn Watcher,
-) -> std::result::Result<Event, Trouble> {
+fn next(events: &Receiver<Event>, silence: Duration, watcher: &dyn Watcher) -> std::result::Result<Event, Trouble> {
     let end = Instant::now() + silence;
     loop {
         if watcher.stop() {
@@ -232,7 +230,9 @@ fn take_head(head: &Head, partial: &mut Partial) -> std::result::Result<Option<O
         (416, (_, Some(total))) if total == partial.length() => Ok(None),
         (206 | 416, _) => {
             partial.begin(None)?;
-            Err(Trouble::Broken("the server's file is another one than before".to_owned()))
+            Err(Trouble::Broken(
+                "the server's file is another one than before".to_owned(),
+            ))
         }
         (status @ (408 | 429 | 500..=599), _) => Err(Trouble::Broken(described(status))),
         (status, _) => Err(Trouble::Refused(described(status))),

@@ -31,8 +31,15 @@ impl Partial {
             Err(TryLockError::Error(error)) => return Err(write_error(&path, error)),
         }
         let length = file.metadata().map_err(|error| write_error(&path, error))?.len();
-        let tag = fs::read_to_string(beside(&path, ".tag")).ok().filter(|tag| !tag.is_empty());
-        Ok(Partial { path, file, length, tag })
+        let tag = fs::read_to_string(beside(&path, ".tag"))
+            .ok()
+            .filter(|tag| !tag.is_empty());
+        Ok(Partial {
+            path,
+            file,
+            length,
+            tag,
+        })
     }
 
     pub fn path(&self) -> &Path {
@@ -79,7 +86,10 @@ impl Partial {
 
     /// All that is there, from its beginning. On some systems the lock keeps out everyone but this very handle.
     pub fn content(&self) -> Result<File> {
-        let handle = self.file.try_clone().and_then(|mut handle| handle.rewind().map(|()| handle));
+        let handle = self
+            .file
+            .try_clone()
+            .and_then(|mut handle| handle.rewind().map(|()| handle));
         handle.map_err(|source| Error::Io {
             path: self.path.clone(),
             action: "read",

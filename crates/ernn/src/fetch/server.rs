@@ -88,15 +88,27 @@ fn answer(
     requests.lock().unwrap().push(request.join("|"));
     let header = |wanted: &str| {
         let lines = request.iter().filter_map(|line| line.split_once(": "));
-        lines.filter(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value.to_owned()).next()
+        lines
+            .filter(|(name, _)| name.eq_ignore_ascii_case(wanted))
+            .map(|(_, value)| value.to_owned())
+            .next()
     };
-    let path = request.first().and_then(|line| line.split(' ').nth(1)).unwrap_or_default();
+    let path = request
+        .first()
+        .and_then(|line| line.split(' ').nth(1))
+        .unwrap_or_default();
     let mut stream = &stream;
     if manner.redirect.as_deref() == Some(path) {
-        return write!(stream, "HTTP/1.1 302 Found\r\nLocation: /name\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+        return write!(
+            stream,
+            "HTTP/1.1 302 Found\r\nLocation: /name\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        );
     }
     if let Some(status) = manner.status {
-        return write!(stream, "HTTP/1.1 {status} No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+        return write!(
+            stream,
+            "HTTP/1.1 {status} No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        );
     }
     let same = header("If-Range").is_none_or(|tag| Some(tag) == manner.tag);
     let from = header("Range").filter(|_| manner.ranges && same);
@@ -104,9 +116,15 @@ fn answer(
     let total = content.len();
     let mut head = match from {
         Some(from) if from >= total => {
-            return write!(stream, "HTTP/1.1 416 No\r\nContent-Range: bytes */{total}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+            return write!(
+                stream,
+                "HTTP/1.1 416 No\r\nContent-Range: bytes */{total}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+            );
         }
-        Some(from) => format!("HTTP/1.1 206 Partial\r\nContent-Range: bytes {from}-{}/{total}\r\n", total - 1),
+        Some(from) => format!(
+            "HTTP/1.1 206 Partial\r\nContent-Range: bytes {from}-{}/{total}\r\n",
+            total - 1
+        ),
         None => "HTTP/1.1 200 OK\r\n".to_owned(),
     };
     let body = &content[from.unwrap_or(0)..];
@@ -119,7 +137,11 @@ fn answer(
     write!(stream, "{head}Connection: close\r\n\r\n")?;
     let cut = *cuts_left > 0;
     *cuts_left -= usize::from(cut);
-    let body = if cut { &body[..manner.cuts.1.min(body.len())] } else { body };
+    let body = if cut {
+        &body[..manner.cuts.1.min(body.len())]
+    } else {
+        body
+    };
     send(stream, body, manner)
 }
 

@@ -11,7 +11,9 @@ const NAME: &str = "set.bin";
 
 /// 20,000 bytes that do not repeat soon.
 fn content() -> Vec<u8> {
-    (0..5000u32).flat_map(|number| number.wrapping_mul(2_654_435_761).to_le_bytes()).collect()
+    (0..5000u32)
+        .flat_map(|number| number.wrapping_mul(2_654_435_761).to_le_bytes())
+        .collect()
 }
 
 fn set(check: Check) -> Source {
@@ -141,7 +143,10 @@ fn a_begun_file_goes_on_if_the_server_has_the_same() {
     place.begun(5000, Some("\"one\""));
     assert_eq!(place.fetch(&server, Check::Length), "from 5000 of Some(20000); fresh");
     let request = server.requests()[0].to_lowercase();
-    assert!(request.contains("|range: bytes=5000-|") && request.contains("|if-range: \"one\""), "{request}");
+    assert!(
+        request.contains("|range: bytes=5000-|") && request.contains("|if-range: \"one\""),
+        "{request}"
+    );
 }
 
 #[test]
@@ -185,7 +190,10 @@ fn a_file_that_is_all_there_is_only_checked() {
     let place = Place::new();
     place.begun(20_000, Some("\"one\""));
     fs::write(place.path(".part"), vec![0; 20_001]).unwrap();
-    assert_eq!(place.fetch(&server, Check::Length), "trouble; from 0 of Some(20000); fresh");
+    assert_eq!(
+        place.fetch(&server, Check::Length),
+        "trouble; from 0 of Some(20000); fresh"
+    );
 }
 
 #[test]
@@ -195,7 +203,10 @@ fn a_broken_connection_is_tried_again_from_where_it_broke() {
         ..Manner::default()
     });
     let happened = Place::new().fetch(&server, Check::Md5(MD5));
-    assert!(happened.contains("trouble; from 3000 of Some(20000); trouble; from 6000"), "{happened}");
+    assert!(
+        happened.contains("trouble; from 3000 of Some(20000); trouble; from 6000"),
+        "{happened}"
+    );
     assert!(happened.ends_with("from 12000 of Some(20000); fresh"), "{happened}");
 }
 
@@ -208,8 +219,14 @@ fn a_connection_that_breaks_without_a_new_byte_is_given_up_and_what_came_is_kept
     let place = Place::new();
     place.begun(5000, Some("\"one\""));
     let error = place.refused(&server, Check::Md5(MD5));
-    assert!(error.starts_with("set.bin cannot be downloaded: http://127.0.0.1:"), "{error}");
-    assert!(error.contains("5000 bytes are kept in ") && error.ends_with("the same command goes on from there"), "{error}");
+    assert!(
+        error.starts_with("set.bin cannot be downloaded: http://127.0.0.1:"),
+        "{error}"
+    );
+    assert!(
+        error.contains("5000 bytes are kept in ") && error.ends_with("the same command goes on from there"),
+        "{error}"
+    );
     assert_eq!(fs::metadata(place.path(".part")).unwrap().len(), 5000);
     assert_eq!(server.requests().len(), 3);
 }
@@ -247,7 +264,10 @@ fn a_slow_server_is_waited_for() {
         pause: Duration::from_millis(5),
         ..Manner::default()
     });
-    assert_eq!(Place::new().fetch(&server, Check::Md5(MD5)), "from 0 of Some(20000); fresh");
+    assert_eq!(
+        Place::new().fetch(&server, Check::Md5(MD5)),
+        "from 0 of Some(20000); fresh"
+    );
 }
 
 #[test]
@@ -276,7 +296,10 @@ fn wrong_content_is_refused_and_removed() {
     let server = Server::start(vec![7; 20_000], Manner::default());
     let place = Place::new();
     let error = place.refused(&server, Check::Md5(MD5));
-    assert!(error.contains("found MD5 ") && error.contains(&format!(", expected {MD5}")), "{error}");
+    assert!(
+        error.contains("found MD5 ") && error.contains(&format!(", expected {MD5}")),
+        "{error}"
+    );
     assert_eq!(fs::read_dir(place.folder.path().join("sets")).unwrap().count(), 0);
 }
 
@@ -291,11 +314,17 @@ fn statuses_say_what_they_mean() {
         (error, server.requests().len())
     };
     let (error, requests) = refused(404);
-    assert!(error.contains("found HTTP status 404 (no such file") && error.contains("--mirror"), "{error}");
+    assert!(
+        error.contains("found HTTP status 404 (no such file") && error.contains("--mirror"),
+        "{error}"
+    );
     assert_eq!(requests, 1);
     assert!(refused(403).0.contains("found HTTP status 403 (access denied)"));
     let (error, requests) = refused(503);
-    assert!(error.contains("found HTTP status 503 (the server has a problem)"), "{error}");
+    assert!(
+        error.contains("found HTTP status 503 (the server has a problem)"),
+        "{error}"
+    );
     assert_eq!(requests, 3);
 }
 
@@ -318,19 +347,32 @@ fn a_stopped_download_goes_on_in_the_next_call() {
         stop_after: 1,
         ..Notes::default()
     };
-    assert_eq!(place.fetch_watched(&server, Check::Md5(MD5), &mut notes).unwrap(), Ending::Stopped);
+    assert_eq!(
+        place.fetch_watched(&server, Check::Md5(MD5), &mut notes).unwrap(),
+        Ending::Stopped
+    );
     assert!(!place.path("").exists());
     let kept = fs::metadata(place.path(".part")).unwrap().len();
     assert_eq!((kept > 0, kept), (true, notes.received));
-    assert!(place.fetch(&server, Check::Md5(MD5)).ends_with(&format!("from {kept} of Some(20000); fresh")));
+    assert!(
+        place
+            .fetch(&server, Check::Md5(MD5))
+            .ends_with(&format!("from {kept} of Some(20000); fresh"))
+    );
 }
 
 #[test]
 fn other_content_under_the_name_is_refused_and_forced_away() {
     let (mut place, server) = (Place::new(), serve(Manner::default()));
     fs::write(place.path(""), "mine").unwrap();
-    let error = place.fetch_watched(&server, Check::Md5(MD5), &mut ()).unwrap_err().to_string();
-    assert!(error.contains("with other content: found MD5") && error.ends_with("--force replaces it"), "{error}");
+    let error = place
+        .fetch_watched(&server, Check::Md5(MD5), &mut ())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("with other content: found MD5") && error.ends_with("--force replaces it"),
+        "{error}"
+    );
     assert_eq!(fs::read(place.path("")).unwrap(), b"mine");
     place.force = true;
     assert_eq!(place.fetch(&server, Check::Md5(MD5)), "from 0 of Some(20000); fresh");
@@ -342,7 +384,10 @@ fn a_full_disk_is_an_error_that_names_the_file() {
     let (place, server) = (Place::new(), serve(Manner::default()));
     std::os::unix::fs::symlink("/dev/full", place.path(".part")).unwrap();
     let error = place.refused(&server, Check::Md5(MD5));
-    assert!(error.contains("set.bin.part: cannot write: No space left on device"), "{error}");
+    assert!(
+        error.contains("set.bin.part: cannot write: No space left on device"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -363,8 +408,13 @@ fn a_set_without_an_address_says_what_to_do() {
         force: false,
         patience: Patience::default(),
     };
-    let error = fetch(source("yelp-5").unwrap(), &options, &mut ()).unwrap_err().to_string();
-    assert!(error.starts_with("yelp-5: there is no free address; agree to Yelp's terms at https://www.yelp.com/dataset"), "{error}");
+    let error = fetch(source("yelp-5").unwrap(), &options, &mut ())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.starts_with("yelp-5: there is no free address; agree to Yelp's terms at https://www.yelp.com/dataset"),
+        "{error}"
+    );
 }
 
 #[test]

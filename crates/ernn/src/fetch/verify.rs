@@ -31,9 +31,9 @@ pub enum Check {
 /// If the file can't be read.
 pub(super) fn mismatch(check: Check, path: &Path, file: File) -> Result<Option<String>> {
     match compare(check, BufReader::with_capacity(1 << 16, file)) {
-        Err(error) if error.raw_os_error().is_none() => {
-            Ok(Some(format!("found packed data that is cut short or damaged ({error})")))
-        }
+        Err(error) if error.raw_os_error().is_none() => Ok(Some(format!(
+            "found packed data that is cut short or damaged ({error})"
+        ))),
         outcome => outcome.map_err(|source| Error::Io {
             path: path.to_owned(),
             action: "read",
@@ -47,7 +47,11 @@ fn compare(check: Check, file: impl Read) -> io::Result<Option<String>> {
         Check::Length => Ok(None),
         Check::Md5(expected) => Ok(differs("MD5", &sum::<Md5>(file)?, expected)),
         Check::Sha256(expected) => Ok(differs("SHA-256", &sum::<Sha256>(file)?, expected)),
-        Check::Unpacked(expected) => Ok(differs("MD5 of the content", &sum::<Md5>(MultiGzDecoder::new(file))?, expected)),
+        Check::Unpacked(expected) => Ok(differs(
+            "MD5 of the content",
+            &sum::<Md5>(MultiGzDecoder::new(file))?,
+            expected,
+        )),
         Check::Members(expected) => compare_members(MultiGzDecoder::new(file), expected),
     }
 }
@@ -59,7 +63,9 @@ fn compare_members(tar: impl Read, expected: &[(&str, &str)]) -> io::Result<Opti
         let entry = entry?;
         let path = entry.path()?.into_owned();
         let named = |name: &str| path.file_name().is_some_and(|file| file == name);
-        let Some(&(name, md5)) = expected.iter().find(|(name, _)| named(name)) else { continue };
+        let Some(&(name, md5)) = expected.iter().find(|(name, _)| named(name)) else {
+            continue;
+        };
         missing.retain(|other| *other != name);
         if let Some(text) = differs(&format!("MD5 of {name} inside"), &sum::<Md5>(entry)?, md5) {
             return Ok(Some(text));
@@ -121,7 +127,10 @@ mod tests {
     #[test]
     fn wrong_content_is_named() {
         let text = compare(Check::Unpacked(MD5), &packed(b"abd")[..]).unwrap().unwrap();
-        assert_eq!(text, format!("found MD5 of the content 4911e516e5aa21d327512e0c8b197616, expected {MD5}"));
+        assert_eq!(
+            text,
+            format!("found MD5 of the content 4911e516e5aa21d327512e0c8b197616, expected {MD5}")
+        );
     }
 
     #[test]
@@ -129,7 +138,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.gz");
         std::fs::write(&path, &packed(b"abc")[..12]).unwrap();
-        let text = mismatch(Check::Unpacked(MD5), &path, File::open(&path).unwrap()).unwrap().unwrap();
-        assert!(text.starts_with("found packed data that is cut short or damaged"), "{text}");
+        let text = mismatch(Check::Unpacked(MD5), &path, File::open(&path).unwrap())
+            .unwrap()
+            .unwrap();
+        assert!(
+            text.starts_with("found packed data that is cut short or damaged"),
+            "{text}"
+        );
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{defaults, layers};
 use crate::cell::CellConfig;
-use crate::data::{Dataset, MissingPolicy};
+use crate::data::{Dataset, MissingPolicy, TextOptions};
 use crate::model::{ModelConfig, Pooling};
 use crate::optim::{OptimizerConfig, Schedule};
 use crate::{Error, Result};
@@ -38,6 +38,9 @@ pub struct DataSettings {
     /// Folder of a known data set that is not built in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_dir: Option<PathBuf>,
+    /// How text becomes tokens.
+    #[serde(default, skip_serializing_if = "TextOptions::is_default")]
+    pub text: TextOptions,
 }
 
 /// The network.

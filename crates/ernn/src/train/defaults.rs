@@ -4,7 +4,7 @@
 
 use super::{ClassWeights, DataSettings, ModelSettings, RunConfig, TrainingSettings};
 use crate::cell::{CellConfig, ErnnConfig, Rank};
-use crate::data::MissingPolicy;
+use crate::data::{MissingPolicy, TextOptions};
 use crate::model::Pooling;
 use crate::optim::{OptimizerConfig, Schedule};
 use crate::{Error, Result};
@@ -85,6 +85,7 @@ pub(super) fn for_source(source: &str) -> RunConfig {
             missing: MissingPolicy::default(),
             features: None,
             data_dir: None,
+            text: TextOptions::default(),
         },
         model: ModelSettings {
             dropout: 0.0,

@@ -62,7 +62,9 @@ pub(super) fn reading_error(path: &Path, error: io::Error) -> Error {
         let place = format!(", line {}, byte {}", found.line, found.offset);
         return format_error(path, &place, &found.to_string(), "UTF-8 text");
     }
-    let packed = path.extension().is_some_and(|end| end == "gz" || end == "xz" || end == "tgz");
+    let packed = path
+        .extension()
+        .is_some_and(|end| end == "gz" || end == "xz" || end == "tgz");
     // Decoders tell damage by these kinds, or as "other"; what the operating system says has a number.
     if packed && error.raw_os_error().is_none() {
         let found = format!("packed data that is cut short or damaged ({error})");
@@ -222,7 +224,9 @@ mod tests {
         let read = |source: &mut dyn Read| {
             let mut text = String::new();
             let outcome = Checked::new(source, invalid).read_to_string(&mut text);
-            outcome.map(|_| text).map_err(|error| reading_error(Path::new("t.txt"), error))
+            outcome
+                .map(|_| text)
+                .map_err(|error| reading_error(Path::new("t.txt"), error))
         };
         let whole = read(&mut &*bytes);
         let divided = read(&mut Drops(bytes));
@@ -232,7 +236,10 @@ mod tests {
 
     #[test]
     fn a_byte_order_mark_is_dropped_at_the_start_only() {
-        assert_eq!(text("\u{feff}a\u{feff}é\n".as_bytes(), InvalidText::Refuse).unwrap(), "a\u{feff}é\n");
+        assert_eq!(
+            text("\u{feff}a\u{feff}é\n".as_bytes(), InvalidText::Refuse).unwrap(),
+            "a\u{feff}é\n"
+        );
         assert_eq!(text(b"", InvalidText::Refuse).unwrap(), "");
     }
 
@@ -254,7 +261,10 @@ mod tests {
 
     #[test]
     fn invalid_bytes_are_replaced_on_demand() {
-        assert_eq!(text(b"a\xffb\xe9c", InvalidText::Replace).unwrap(), "a\u{fffd}b\u{fffd}c");
+        assert_eq!(
+            text(b"a\xffb\xe9c", InvalidText::Replace).unwrap(),
+            "a\u{fffd}b\u{fffd}c"
+        );
     }
 
     #[test]
@@ -274,10 +284,15 @@ mod tests {
             std::fs::write(&path, bytes).unwrap();
             let mut text = String::new();
             let outcome = open(&path, InvalidText::Refuse).unwrap().read_to_string(&mut text);
-            outcome.map(|_| text.lines().count()).map_err(|error| reading_error(&path, error))
+            outcome
+                .map(|_| text.lines().count())
+                .map_err(|error| reading_error(&path, error))
         };
         assert_eq!(read(&packed).unwrap(), 10_000);
         let error = read(&packed[..packed.len() / 2]).unwrap_err().to_string();
-        assert!(error.contains("t.txt.gz: found packed data that is cut short"), "{error}");
+        assert!(
+            error.contains("t.txt.gz: found packed data that is cut short"),
+            "{error}"
+        );
     }
 }

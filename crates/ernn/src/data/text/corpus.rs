@@ -42,7 +42,16 @@ pub(super) fn open(name: &str, path: &Path, options: &TextOptions) -> Result<Dat
         TokenKind::Characters => usize::MAX,
     };
     let size = options.vocabulary_or(usual)?;
-    reader.finish(name, [train?.unwrap_or_default(), validation?.unwrap_or_default(), test?.unwrap_or_default()], size, true)
+    reader.finish(
+        name,
+        [
+            train?.unwrap_or_default(),
+            validation?.unwrap_or_default(),
+            test?.unwrap_or_default(),
+        ],
+        size,
+        true,
+    )
 }
 
 /// Reads the parts of a text, the training part first.
@@ -150,13 +159,21 @@ mod tests {
     #[test]
     fn refusals_name_file_and_place() {
         let error = open_texts(&[("train.txt", b"good\nbad \xff\n")], &TextOptions::default()).unwrap_err();
-        assert!(error.to_string().contains("train.txt, line 2, byte 9: found the byte 0xff"), "{error}");
+        assert!(
+            error
+                .to_string()
+                .contains("train.txt, line 2, byte 9: found the byte 0xff"),
+            "{error}"
+        );
         let replace = TextOptions {
             invalid: InvalidText::Replace,
             ..TextOptions::default()
         };
         assert!(open_texts(&[("train.txt", b"good\nbad \xff\n")], &replace).is_ok());
         let error = open_texts(&[("train.txt", b"")], &TextOptions::default()).unwrap_err();
-        assert!(error.to_string().contains("found an empty file, expected text"), "{error}");
+        assert!(
+            error.to_string().contains("found an empty file, expected text"),
+            "{error}"
+        );
     }
 }

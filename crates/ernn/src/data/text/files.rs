@@ -27,7 +27,10 @@ pub(super) fn parts(name: &str, path: &Path, endings: &[&str]) -> Result<[Option
     for file in files(path, endings)? {
         let Some(part) = part_of(&file) else { continue };
         if let Some(other) = parts[part].replace(file) {
-            return Err(problem(name, &format!("two files of one part, {} is one of them", other.display())));
+            return Err(problem(
+                name,
+                &format!("two files of one part, {} is one of them", other.display()),
+            ));
         }
     }
     if parts[0].is_none() {
@@ -35,9 +38,16 @@ pub(super) fn parts(name: &str, path: &Path, endings: &[&str]) -> Result<[Option
             .iter()
             .map(|file| file.file_name().unwrap_or_default().to_string_lossy().into_owned())
             .collect();
-        let found = if found.is_empty() { "no such file".to_owned() } else { list(&found) };
+        let found = if found.is_empty() {
+            "no such file".to_owned()
+        } else {
+            list(&found)
+        };
         let expected = format!("one of .{} with the word train in its name", endings.join(", ."));
-        return Err(problem(name, &format!("no training text: found {found}; expected {expected}")));
+        return Err(problem(
+            name,
+            &format!("no training text: found {found}; expected {expected}"),
+        ));
     }
     Ok(parts)
 }
@@ -73,7 +83,9 @@ mod tests {
 
     fn folder(names: &[&str]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
-        names.iter().for_each(|name| std::fs::write(folder.path().join(name), "").unwrap());
+        names
+            .iter()
+            .for_each(|name| std::fs::write(folder.path().join(name), "").unwrap());
         folder
     }
 

@@ -37,6 +37,11 @@ pub struct TextOptions {
 }
 
 impl TextOptions {
+    /// Nothing was said.
+    pub fn is_default(&self) -> bool {
+        *self == TextOptions::default()
+    }
+
     /// Words of the vocabulary, `usual` if nothing was said.
     pub(super) fn vocabulary_or(&self, usual: usize) -> Result<usize> {
         at_least("vocabulary", self.vocabulary.unwrap_or(usual), 2)
@@ -72,7 +77,10 @@ mod tests {
         };
         let error = options.vocabulary_or(5).unwrap_err().to_string();
         assert_eq!(error, "vocabulary: found 1, expected at least 2");
-        assert_eq!(options.words().unwrap_err().to_string(), "words: found 0, expected at least 1");
+        assert_eq!(
+            options.words().unwrap_err().to_string(),
+            "words: found 0, expected at least 1"
+        );
         assert_eq!(TextOptions::default().words().unwrap(), 300);
     }
 }

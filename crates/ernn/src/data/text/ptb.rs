@@ -42,7 +42,14 @@ const LARGEST_MEMBER: u64 = 50_000_000;
 
 /// The folder with the three files, or the archive, at or below `base`, if there is one.
 pub(in crate::data) fn find(base: &Path) -> Option<PathBuf> {
-    let folders = ["", "simple-examples/data", "data", "ptb", "ptb/simple-examples/data", "ptb/data"];
+    let folders = [
+        "",
+        "simple-examples/data",
+        "data",
+        "ptb",
+        "ptb/simple-examples/data",
+        "ptb/data",
+    ];
     let folder = folders
         .iter()
         .map(|folder| base.join(folder))
@@ -100,10 +107,14 @@ fn texts(at: &Path, options: &TextOptions) -> Result<Vec<(PathBuf, Text)>> {
     if at.is_file() {
         let members = members(at, &PARTS)?;
         let checked = |bytes| Checked::new(Box::new(std::io::Cursor::new(bytes)) as Box<dyn Read>, options.invalid);
-        return Ok(members.into_iter().map(|(path, bytes)| (path, checked(bytes))).collect());
+        return Ok(members
+            .into_iter()
+            .map(|(path, bytes)| (path, checked(bytes)))
+            .collect());
     }
     let text = |part: &&str| {
-        let file = file_of(at, part).ok_or_else(|| format_error(at, "", &format!("no file {part}"), "all three parts"))?;
+        let file =
+            file_of(at, part).ok_or_else(|| format_error(at, "", &format!("no file {part}"), "all three parts"))?;
         let text = checked::open(&file, options.invalid)?;
         Ok((file, text))
     };
@@ -126,14 +137,22 @@ fn members(archive: &Path, names: &[&str]) -> Result<Vec<(PathBuf, Vec<u8>)>> {
     for entry in tar.entries().map_err(damaged)? {
         let entry = entry.map_err(damaged)?;
         let path = entry.path().map_err(damaged)?.into_owned();
-        let Some(place) = names.iter().position(|name| path.file_name().is_some_and(|file| file == *name)) else {
+        let Some(place) = names
+            .iter()
+            .position(|name| path.file_name().is_some_and(|file| file == *name))
+        else {
             continue;
         };
         let mut bytes = Vec::new();
         let read = entry.take(LARGEST_MEMBER).read_to_end(&mut bytes).map_err(damaged)?;
         if read as u64 == LARGEST_MEMBER {
             let place = format!(", {}", path.display());
-            return Err(format_error(archive, &place, "more than 50 MB", "the text of Penn Treebank"));
+            return Err(format_error(
+                archive,
+                &place,
+                "more than 50 MB",
+                "the text of Penn Treebank",
+            ));
         }
         found[place] = Some((archive.join(path), bytes));
     }

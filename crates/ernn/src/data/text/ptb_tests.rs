@@ -56,7 +56,9 @@ fn characters_have_a_line_for_a_space() {
         vocabulary: 9,
     };
     let data = open_sized("ptb-char", folder.path(), &TextOptions::default(), &sizes).unwrap();
-    let texts = tokens(&data.train).iter().map(|&token| data.vocabulary[token as usize].as_str());
+    let texts = tokens(&data.train)
+        .iter()
+        .map(|&token| data.vocabulary[token as usize].as_str());
     assert_eq!(texts.collect::<String>(), "a_b_<unk><eos>a_a<eos>");
     assert!(data.vocabulary.iter().all(|text| text != "<unk>"));
 }
@@ -85,19 +87,36 @@ fn the_archive_gives_the_same_as_the_folder() {
 fn refusals_name_the_file_and_what_is_missing() {
     let folder = tempfile::tempdir().unwrap();
     write_folder(folder.path());
-    let error = open("ptb-300", folder.path(), &TextOptions::default()).unwrap_err().to_string();
-    assert!(error.contains("ptb.train.txt: found 7 tokens, expected 929589 as in the published text"), "{error}");
+    let error = open("ptb-300", folder.path(), &TextOptions::default())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("ptb.train.txt: found 7 tokens, expected 929589 as in the published text"),
+        "{error}"
+    );
     fs::remove_file(folder.path().join(PARTS[1])).unwrap();
-    let error = open("ptb-300", folder.path(), &TextOptions::default()).unwrap_err().to_string();
-    assert!(error.contains("found no file ptb.valid.txt, expected all three parts"), "{error}");
+    let error = open("ptb-300", folder.path(), &TextOptions::default())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("found no file ptb.valid.txt, expected all three parts"),
+        "{error}"
+    );
 
     let archive = folder.path().join(ARCHIVE);
     write_archive(&archive, &[("data/ptb.train.txt", TEXTS[0])]);
-    let error = open("ptb-300", &archive, &TextOptions::default()).unwrap_err().to_string();
-    assert!(error.contains("simple-examples.tgz: found no file ptb.valid.txt inside"), "{error}");
+    let error = open("ptb-300", &archive, &TextOptions::default())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("simple-examples.tgz: found no file ptb.valid.txt inside"),
+        "{error}"
+    );
     let whole = fs::read(&archive).unwrap();
     fs::write(&archive, &whole[..whole.len() / 2]).unwrap();
-    let error = open("ptb-300", &archive, &TextOptions::default()).unwrap_err().to_string();
+    let error = open("ptb-300", &archive, &TextOptions::default())
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("cut short or damaged"), "{error}");
 }
 
@@ -121,7 +140,10 @@ fn the_published_text_has_the_published_counts() {
     // The first sentence of the text, by words and by characters.
     let shown = |data: &crate::data::Dataset, from: usize, to: usize| -> Vec<String> {
         let tokens = &tokens(data.test.as_ref().unwrap())[from..to];
-        tokens.iter().map(|&token| data.vocabulary[token as usize].clone()).collect()
+        tokens
+            .iter()
+            .map(|&token| data.vocabulary[token as usize].clone())
+            .collect()
     };
     assert_eq!(shown(&words, 0, 6).join(" "), "no it was n't black monday");
     assert_eq!(shown(&characters, 0, 12).concat(), "no_it_was_n'");

@@ -51,7 +51,12 @@ pub(super) fn read(
         "csv" => read_table(text, path, b',', columns, take),
         "tsv" => read_table(text, path, b'\t', columns, take),
         end if TABLES.contains(&end) => read_lines(text, path, columns, take),
-        end => Err(format_error(path, "", &format!("the ending {end:?}"), &format!("one of .{}", TABLES.join(", .")))),
+        end => Err(format_error(
+            path,
+            "",
+            &format!("the ending {end:?}"),
+            &format!("one of .{}", TABLES.join(", .")),
+        )),
     }
 }
 
@@ -64,7 +69,12 @@ fn read_table(
 ) -> Result<()> {
     let first_piece = text.fill_buf().map_err(|error| reading_error(path, error))?;
     // With CRLF the parser stands between the two at the end of a record, so it says the line before.
-    let behind = u64::from(first_piece.split(|&byte| byte == b'\n').next().is_some_and(|line| line.ends_with(b"\r")));
+    let behind = u64::from(
+        first_piece
+            .split(|&byte| byte == b'\n')
+            .next()
+            .is_some_and(|line| line.ends_with(b"\r")),
+    );
     let mut table = ReaderBuilder::new().delimiter(separator).from_reader(text);
     let header = table.headers().map_err(|error| table_error(path, error, 0))?.clone();
     let find = |wanted: &str| header.iter().position(|name| name.trim() == wanted);
@@ -74,7 +84,10 @@ fn read_table(
     };
     let (text, label, id) = (needed(columns.text)?, needed(columns.label)?, find(columns.id));
     let mut row = StringRecord::new();
-    while table.read_record(&mut row).map_err(|error| table_error(path, error, behind))? {
+    while table
+        .read_record(&mut row)
+        .map_err(|error| table_error(path, error, behind))?
+    {
         let record = Record {
             text: &row[text],
             label: row[label].trim(),
@@ -93,7 +106,12 @@ fn table_error(path: &Path, error: ::csv::Error, behind: u64) -> Error {
         ::csv::ErrorKind::Io(error) => reading_error(path, error),
         ::csv::ErrorKind::UnequalLengths { pos, expected_len, len } => {
             let place = pos.map_or_else(String::new, |position| format!(", line {}", position.line() + behind));
-            format_error(path, &place, &format!("{len} columns"), &format!("{expected_len} as in the header"))
+            format_error(
+                path,
+                &place,
+                &format!("{len} columns"),
+                &format!("{expected_len} as in the header"),
+            )
         }
         other => format_error(path, "", &format!("{other:?}"), "a table"),
     }
@@ -110,7 +128,9 @@ fn read_lines(
             return Ok(true);
         }
         let mut json = serde_json::Deserializer::from_str(line);
-        let object = columns.deserialize(&mut json).and_then(|object| json.end().map(|()| object));
+        let object = columns
+            .deserialize(&mut json)
+            .and_then(|object| json.end().map(|()| object));
         let object = object.map_err(|error| {
             let found = error.to_string();
             // The parser sees this line alone and calls it line 1.
@@ -119,7 +139,14 @@ fn read_lines(
             format_error(path, &place, found, "one JSON object a line")
         })?;
         let needed = |field: &Option<String>, name: &str| {
-            let missing = || format_error(path, &format!(", line {number}"), &format!("no field {name:?}"), "one in each object");
+            let missing = || {
+                format_error(
+                    path,
+                    &format!(", line {number}"),
+                    &format!("no field {name:?}"),
+                    "one in each object",
+                )
+            };
             field.clone().ok_or_else(missing)
         };
         take(Record {
@@ -151,7 +178,11 @@ impl<'de> Visitor<'de> for Columns<'_> {
     type Value = Object;
 
     fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        write!(formatter, "an object with the fields {:?} and {:?}", self.text, self.label)
+        write!(
+            formatter,
+            "an object with the fields {:?} and {:?}",
+            self.text, self.label
+        )
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Object, A::Error> {
@@ -194,7 +225,10 @@ mod tests {
         std::fs::write(&path, content).unwrap();
         let mut records = Vec::new();
         read(&path, COLUMNS, &TextOptions::default(), |record| {
-            records.push(format!("{}: {} = {} ({:?})", record.line, record.text, record.label, record.id));
+            records.push(format!(
+                "{}: {} = {} ({:?})",
+                record.line, record.text, record.label, record.id
+            ));
             Ok(records.len() < 3)
         })?;
         Ok(records)
@@ -202,14 +236,19 @@ mod tests {
 
     fn refusal(name: &str, content: &str) -> String {
         let error = records(name, content).unwrap_err().to_string();
-        error.split_once(name).map_or(error.clone(), |(_, after)| after.to_owned())
+        error
+            .split_once(name)
+            .map_or(error.clone(), |(_, after)| after.to_owned())
     }
 
     #[test]
     fn quoted_fields_hold_separators_quotes_and_line_ends() {
         let table = "\u{feff}stars,text,more\r\n5,\"good, \"\"very\"\" good\n\nindeed\",x\r\n1,bad,\r\n";
         let read = records("a.csv", table).unwrap();
-        assert_eq!(read, ["2: good, \"very\" good\n\nindeed = 5 (None)", "5: bad = 1 (None)"]);
+        assert_eq!(
+            read,
+            ["2: good, \"very\" good\n\nindeed = 5 (None)", "5: bad = 1 (None)"]
+        );
     }
 
     #[test]
@@ -221,13 +260,22 @@ mod tests {
 
     #[test]
     fn reading_stops_when_no_more_is_wanted() {
-        assert_eq!(records("a.tsv", "stars\ttext\n1\ta\n1\tb\n1\tc\n1\td\n").unwrap().len(), 3);
+        assert_eq!(
+            records("a.tsv", "stars\ttext\n1\ta\n1\tb\n1\tc\n1\td\n").unwrap().len(),
+            3
+        );
     }
 
     #[test]
     fn refusals_of_tables() {
-        assert_eq!(refusal("a.csv", "stars,words\n1,a\n"), ", line 1: found the columns stars, words, expected one named \"text\"");
-        assert_eq!(refusal("a.csv", "stars,text\n1,a\n2\n"), ", line 3: found 1 columns, expected 2 as in the header");
+        assert_eq!(
+            refusal("a.csv", "stars,words\n1,a\n"),
+            ", line 1: found the columns stars, words, expected one named \"text\""
+        );
+        assert_eq!(
+            refusal("a.csv", "stars,text\n1,a\n2\n"),
+            ", line 3: found 1 columns, expected 2 as in the header"
+        );
         assert!(refusal("a.txt", "x").contains("found the ending \"txt\", expected one of .csv, .tsv, .json"));
     }
 
@@ -235,7 +283,10 @@ mod tests {
     fn refusals_of_lines() {
         let good = "{\"text\":\"a\",\"stars\":1}\n";
         let second = |line: &str| refusal("a.json", &format!("{good}{line}\n"));
-        assert_eq!(second("{\"text\":\"a\"}"), ", line 2: found no field \"stars\", expected one in each object");
+        assert_eq!(
+            second("{\"text\":\"a\"}"),
+            ", line 2: found no field \"stars\", expected one in each object"
+        );
         assert!(second("{\"text\":\"a\",\"sta").starts_with(", line 2, column 16: found EOF while parsing a string"));
         assert!(second("[1]").starts_with(", line 2, column 0: found invalid type: sequence"));
         assert!(second("{\"text\":[1],\"stars\":1}").contains("found a list or an object in the field \"text\""));

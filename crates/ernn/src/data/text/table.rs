@@ -56,7 +56,12 @@ fn read_part(file: &Path, options: &TextOptions, words: usize, seen: &mut Seen) 
     let (mut texts, mut names) = (Texts::default(), Names::default());
     read(file, columns, options, |record| {
         if record.label.is_empty() {
-            return Err(format_error(file, &format!(", line {}", record.line), "an empty label", "a label"));
+            return Err(format_error(
+                file,
+                &format!(", line {}", record.line),
+                "an empty label",
+                "a label",
+            ));
         }
         texts.push(record.text, words, seen, names.number(record.label));
         Ok(true)
@@ -99,8 +104,13 @@ mod tests {
     fn refusals() {
         let error = |tables: &[(&str, &str)]| open_tables(tables).unwrap_err().to_string();
         let unknown = error(&[TRAIN, ("test.csv", "mood,body\nangry,x\n")]);
-        assert_eq!(unknown, "mail: label \"angry\" (1 sequence) is not among the known labels glad, sad");
+        assert_eq!(
+            unknown,
+            "mail: label \"angry\" (1 sequence) is not among the known labels glad, sad"
+        );
         assert!(error(&[("train.csv", "mood,body\n")]).ends_with("train.csv: found no text, expected at least one"));
-        assert!(error(&[("train.csv", "mood,body\n,x\n")]).ends_with(", line 2: found an empty label, expected a label"));
+        assert!(
+            error(&[("train.csv", "mood,body\n,x\n")]).ends_with(", line 2: found an empty label, expected a label")
+        );
     }
 }

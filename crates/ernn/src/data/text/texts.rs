@@ -109,9 +109,18 @@ mod tests {
     fn taking_out_and_appending_keep_each_text_whole() {
         let (mut texts, _) = three();
         let out = texts.take_out(|text| text == 1);
-        assert_eq!((&texts.tokens[..], &texts.ends[..], &texts.labels[..]), (&[0, 1, 3, 1][..], &[2, 4][..], &[4, 0][..]));
-        assert_eq!((&out.tokens[..], &out.ends[..], &out.labels[..]), (&[2][..], &[1][..], &[2][..]));
+        assert_eq!(
+            (&texts.tokens[..], &texts.ends[..], &texts.labels[..]),
+            (&[0, 1, 3, 1][..], &[2, 4][..], &[4, 0][..])
+        );
+        assert_eq!(
+            (&out.tokens[..], &out.ends[..], &out.labels[..]),
+            (&[2][..], &[1][..], &[2][..])
+        );
         texts.append(out);
-        assert_eq!((&texts.tokens[..], &texts.ends[..], &texts.labels[..]), (&[0, 1, 3, 1, 2][..], &[2, 4, 5][..], &[4, 0, 2][..]));
+        assert_eq!(
+            (&texts.tokens[..], &texts.ends[..], &texts.labels[..]),
+            (&[0, 1, 3, 1, 2][..], &[2, 4, 5][..], &[4, 0, 2][..])
+        );
     }
 }

@@ -140,7 +140,10 @@ mod tests {
     fn without_an_unknown_token_what_is_left_out_has_no_index() {
         let mut seen = Seen::default();
         let train = read(&mut seen, "a b a");
-        assert_eq!(seen.select(&train, 1, false), (vec!["a".to_owned()], vec![Some(0), None]));
+        assert_eq!(
+            seen.select(&train, 1, false),
+            (vec!["a".to_owned()], vec![Some(0), None])
+        );
     }
 
     #[test]

@@ -94,7 +94,10 @@ mod tests {
 
     #[test]
     fn words_are_lower_case_and_punctuation_separates() {
-        assert_eq!(words("GREAT food,great.Price: $9.50!!\r\n(wow)"), ["great", "food", "great", "price", "9", "50", "wow"]);
+        assert_eq!(
+            words("GREAT food,great.Price: $9.50!!\r\n(wow)"),
+            ["great", "food", "great", "price", "9", "50", "wow"]
+        );
         assert!(words(" ... \n").is_empty() && words("").is_empty());
     }
 

@@ -75,7 +75,10 @@ fn open_sized(name: &str, folder: &Path, options: &TextOptions, half: usize) -> 
         reviews.files.push(before..reviews.len());
     }
     if reviews.len() < 2 {
-        return Err(problem(name, &format!("{} reviews in {}, expected at least 2", reviews.len(), folder.display())));
+        return Err(problem(
+            name,
+            &format!("{} reviews in {}, expected at least 2", reviews.len(), folder.display()),
+        ));
     }
     let (train, test, seen) = reviews.divide(half);
     let (vocabulary, index) = seen.select(&train.tokens, vocabulary, true);
@@ -114,7 +117,11 @@ impl Reviews {
         if !self.ids.insert(identity(record)) {
             return Ok(());
         }
-        let half = if self.first.len() < half { &mut self.first } else { &mut self.second };
+        let half = if self.first.len() < half {
+            &mut self.first
+        } else {
+            &mut self.second
+        };
         half.push(record.text, words, &mut self.seen, class);
         Ok(())
     }

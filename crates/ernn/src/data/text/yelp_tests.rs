@@ -4,12 +4,14 @@ use std::io::{BufWriter, Write};
 use std::time::Instant;
 
 use super::*;
-use crate::data::open::tests::data_folder;
 use crate::data::Part;
+use crate::data::open::tests::data_folder;
 
 fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    files.iter().for_each(|(name, text)| fs::write(folder.path().join(name), text).unwrap());
+    files
+        .iter()
+        .for_each(|(name, text)| fs::write(folder.path().join(name), text).unwrap());
     folder
 }
 
@@ -18,7 +20,9 @@ fn texts(data: &Dataset, part: &Part) -> Vec<String> {
     let tokens = part.values.tokens();
     let word = |&token: &u32| data.vocabulary[token as usize].as_str();
     let ranges = part.offsets.windows(2).map(|pair| &tokens[pair[0]..pair[1]]);
-    ranges.map(|tokens| tokens.iter().map(word).collect::<Vec<_>>().join(" ")).collect()
+    ranges
+        .map(|tokens| tokens.iter().map(word).collect::<Vec<_>>().join(" "))
+        .collect()
 }
 
 const TABLE: (&str, &str) = (
@@ -80,10 +84,17 @@ fn words_beyond_the_first_are_not_read() {
 #[test]
 fn refusals_name_the_line() {
     let folder = folder(&[("yelp.csv", "stars,text\n1,\"a\nb\"\n4.5,b\n")]);
-    let error = open("yelp-5", folder.path(), &TextOptions::default()).unwrap_err().to_string();
-    assert!(error.ends_with("yelp.csv, line 4: found \"4.5\" stars, expected 1 to 5"), "{error}");
+    let error = open("yelp-5", folder.path(), &TextOptions::default())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.ends_with("yelp.csv, line 4: found \"4.5\" stars, expected 1 to 5"),
+        "{error}"
+    );
     fs::write(folder.path().join("yelp.csv"), "stars,text\n").unwrap();
-    let error = open("yelp-5", folder.path(), &TextOptions::default()).unwrap_err().to_string();
+    let error = open("yelp-5", folder.path(), &TextOptions::default())
+        .unwrap_err()
+        .to_string();
     assert!(error.starts_with("yelp-5: 0 reviews in "), "{error}");
     assert_eq!(find(tempfile::tempdir().unwrap().path()), None);
 }
@@ -92,11 +103,22 @@ fn refusals_name_the_line() {
 fn the_reviews_at_hand_are_all_read_and_no_part_knows_the_other() {
     let Some(folder) = data_folder("yelp") else { return };
     let start = Instant::now();
-    let data = open("yelp-5", &find(folder.parent().unwrap()).unwrap(), &TextOptions::default()).unwrap();
+    let data = open(
+        "yelp-5",
+        &find(folder.parent().unwrap()).unwrap(),
+        &TextOptions::default(),
+    )
+    .unwrap();
     println!("13,610 reviews in {:?}", start.elapsed());
     let test = data.test.as_ref().unwrap();
     assert_eq!((data.train.len(), test.len()), (10_888, 2_722));
-    let count = |stars| [&data.train, test].iter().flat_map(|part| &part.labels).filter(|&&label| label == stars).count();
+    let count = |stars| {
+        [&data.train, test]
+            .iter()
+            .flat_map(|part| &part.labels)
+            .filter(|&&label| label == stars)
+            .count()
+    };
     assert_eq!([0, 1, 2, 3, 4].map(count), [1191, 1247, 1893, 4450, 4829]);
     assert_eq!((data.vocabulary.len(), data.train.longest()), (20_000, 300));
     assert_eq!(data.vocabulary[1..4], ["the", "and", "i"]);
@@ -132,14 +154,25 @@ fn write_reviews(path: &Path, reviews: usize) {
     let mut file = BufWriter::new(fs::File::create(path).unwrap());
     let mut state = 1u64;
     let mut draw = |most: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) % most
     };
     for review in 0..reviews {
-        write!(file, "{{\"review_id\":\"r{review}\",\"stars\":{}.0,\"text\":\"", draw(5) + 1).unwrap();
+        write!(
+            file,
+            "{{\"review_id\":\"r{review}\",\"stars\":{}.0,\"text\":\"",
+            draw(5) + 1
+        )
+        .unwrap();
         for _ in 0..10 + draw(241) {
             // The product of two draws is small more often, so that some words are frequent.
-            let word = if draw(50) == 0 { draw(2_000_000) } else { draw(200) * draw(200) };
+            let word = if draw(50) == 0 {
+                draw(2_000_000)
+            } else {
+                draw(200) * draw(200)
+            };
             write!(file, "w{word} ").unwrap();
         }
         writeln!(file, "\"}}").unwrap();
@@ -151,5 +184,6 @@ fn write_reviews(path: &Path, reviews: usize) {
 fn peak_kilobytes() -> usize {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
+    line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok())
+        .unwrap_or(0)
 }
