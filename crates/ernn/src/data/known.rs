@@ -1,8 +1,9 @@
 //! The data sets that are known by name.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::har::{self, Classes};
+use super::text::{TextOptions, ptb, yelp};
 use super::{Dataset, OpenOptions, builtin};
 use crate::{Error, Result};
 
@@ -24,7 +25,11 @@ pub struct Known {
 const HAR_SOURCE: &str = "https://archive.ics.uci.edu/dataset/240/human+activity+recognition+using+smartphones";
 const HAR_LICENSE: &str = "see its README: cite Anguita et al., ESANN 2013; it bars commercial use";
 
-static KNOWN: [Known; 4] = [
+const PTB_SOURCE: &str = "http://www.fit.vutbr.cz/~imikolov/rnnlm/simple-examples.tgz";
+const PTB_LICENSE: &str =
+    "Wall Street Journal text of the LDC's Penn Treebank, without an open license: do not publish it";
+
+static KNOWN: [Known; 7] = [
     Known {
         name: "japanese-vowels",
         description: "who says the vowels: 9 speakers, 12 channels, 7 to 29 steps, 270 + 370 sequences",
@@ -53,6 +58,27 @@ static KNOWN: [Known; 4] = [
         license: HAR_LICENSE,
         built_in: false,
     },
+    Known {
+        name: "ptb-300",
+        description: "Penn Treebank, next word: 10,000 words, 929,589 + 73,760 + 82,430 tokens",
+        source: PTB_SOURCE,
+        license: PTB_LICENSE,
+        built_in: false,
+    },
+    Known {
+        name: "ptb-char",
+        description: "Penn Treebank, next character: 50 characters, 5,017,482 + 393,042 + 442,423 tokens",
+        source: PTB_SOURCE,
+        license: PTB_LICENSE,
+        built_in: false,
+    },
+    Known {
+        name: "yelp-5",
+        description: "reviews with 1 to 5 stars: the first 300 words, 20,000 words, 500,000 + 500,000 reviews",
+        source: "https://www.yelp.com/dataset",
+        license: "Yelp Dataset terms: academic use, no handing on",
+        built_in: false,
+    },
 ];
 
 /// The data sets that are known by name.
@@ -64,6 +90,8 @@ pub fn known() -> &'static [Known] {
 pub fn found(name: &str, options: &OpenOptions) -> Option<PathBuf> {
     match name {
         "har-2" | "har-6" => har::find(&options.data_folder()?),
+        "ptb-300" | "ptb-char" => ptb::find(&options.data_folder()?),
+        "yelp-5" => yelp::find(&options.data_folder()?),
         _ => None,
     }
 }
@@ -75,6 +103,13 @@ pub(super) fn open(name: &str, options: &OpenOptions) -> Option<Result<Dataset>>
         "digits" => Some(Ok(builtin::digits())),
         "har-2" => Some(open_har(name, Classes::Two, options)),
         "har-6" => Some(open_har(name, Classes::Six, options)),
+        "ptb-300" | "ptb-char" => Some(open_text(name, "ptb.train.txt", options, ptb::open)),
+        "yelp-5" => Some(open_text(
+            name,
+            "yelp*.csv or yelp_academic_dataset_review*.json",
+            options,
+            yelp::open,
+        )),
         _ => None,
     }
 }
@@ -93,4 +128,19 @@ fn open_har(name: &str, classes: Classes, options: &OpenOptions) -> Result<Datas
         }
     })?;
     har::read(&folder, name, classes)
+}
+
+fn open_text(
+    name: &str,
+    files: &str,
+    options: &OpenOptions,
+    open: fn(&str, &Path, &TextOptions) -> Result<Dataset>,
+) -> Result<Dataset> {
+    let folder = found(name, options).ok_or_else(|| Error::Data {
+        dataset: name.to_owned(),
+        problem: format!(
+            "no {files} in the data folder; `ernn data fetch {name}` gets it or says how, --data-dir or ERNN_DATA_DIR names the folder"
+        ),
+    })?;
+    open(name, &folder, &options.text)
 }
