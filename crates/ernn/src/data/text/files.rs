@@ -7,6 +7,7 @@ use crate::data::labels::list;
 use crate::{Error, Result};
 
 pub(super) const RUNNING: [&str; 1] = ["txt"];
+pub(super) const NUMBERS: [&str; 5] = ["ts", "csv", "tsv", "npy", "npz"];
 pub(super) const TABLES: [&str; 5] = ["csv", "tsv", "json", "jsonl", "ndjson"];
 
 /// The end of a file's name in lower case, without that of its packing: `csv` of `a.CSV.xz`.

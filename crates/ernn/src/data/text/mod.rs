@@ -28,7 +28,8 @@ pub use vocabulary::{END_OF_LINE, UNKNOWN, Vocabulary};
 use super::Dataset;
 use crate::Result;
 
-/// A path is opened as text: a table if a text column is named, else `.txt` alone or as the training part of a folder.
+/// A path is opened as text: a table if a text column is named, else `.txt` alone or as the training part of a folder that has no
+/// numbers to train on.
 pub(super) fn is_text(path: &Path, options: &TextOptions) -> bool {
     if options.text_column.is_some() {
         return true;
@@ -36,7 +37,8 @@ pub(super) fn is_text(path: &Path, options: &TextOptions) -> bool {
     if path.is_file() {
         return files::ending(path) == "txt";
     }
-    files::parts("", path, &files::RUNNING).is_ok()
+    let to_train = |endings: &[&str]| files::parts("", path, endings).is_ok();
+    to_train(&files::RUNNING) && !to_train(&files::NUMBERS)
 }
 
 /// Opens a path for which [`is_text`] holds.
@@ -44,5 +46,26 @@ pub(super) fn open(name: &str, path: &Path, options: &TextOptions) -> Result<Dat
     match options.text_column {
         Some(_) => table::open(name, path, options),
         None => corpus::open(name, path, options),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_in_a_folder_come_before_text() {
+        let folder = tempfile::tempdir().unwrap();
+        let is_text = |name: &str, options: &TextOptions| is_text(&folder.path().join(name), options);
+        let nothing = TextOptions::default();
+        std::fs::write(folder.path().join("train.txt"), "a").unwrap();
+        assert!(is_text("", &nothing) && is_text("train.txt", &nothing));
+        std::fs::write(folder.path().join("train.csv"), "a").unwrap();
+        assert!(!is_text("", &nothing) && !is_text("train.csv", &nothing) && !is_text("absent", &nothing));
+        let column = TextOptions {
+            text_column: Some("text".to_owned()),
+            ..TextOptions::default()
+        };
+        assert!(is_text("train.csv", &column));
     }
 }
