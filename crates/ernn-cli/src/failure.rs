@@ -58,7 +58,7 @@ impl Failure {
             Failure::Output(error) => output::say(&format!("error: cannot write to stdout: {error}")),
             Failure::Usage(text) | Failure::Partial(text) => output::say(&format!("error: {text}")),
             Failure::Library(error) | Failure::Diverged(error, _) => output::say(&format!("error: {error}")),
-            Failure::Interrupted(_) => output::say("stopped; everything up to this batch is saved"),
+            Failure::Interrupted(_) => output::say("stopped; what was done is saved"),
         }
         if let Some(hint) = self.hint() {
             output::say(&format!("hint: {hint}"));

@@ -7,6 +7,7 @@ mod failure;
 mod output;
 mod progress;
 mod reading;
+mod text_flags;
 
 use std::process::ExitCode;
 
@@ -21,7 +22,7 @@ struct Cli {
 }
 
 const EXIT_CODES: &str = "\
-DATA is a known name (see `ernn data list`), a file (.ts, .csv, .tsv, .npy, .npz), or a folder whose files are named after \
+DATA is a known name (see `ernn data list`), a file (.ts, .csv, .tsv, .npy, .npz, .txt), or a folder whose files are named after \
 their parts (X_TRAIN.ts, train.npy, test.csv).
 
 Exit codes: 0 done; 1 a file, the data or the training went wrong; 2 wrong arguments or settings; 130 stopped by Ctrl-C \

@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use ernn::checkpoint::SavedModel;
-use ernn::data::{self, Dataset, MissingPolicy, NoiseKind, OpenOptions, Preparation, SplitBy};
+use ernn::data::{self, Dataset, MissingPolicy, NoiseKind, OpenOptions, Preparation, SplitBy, TextOptions};
 use ernn::train::RunConfig;
 use serde::de::value::{Error as ValueError, StrDeserializer};
 use serde::de::{DeserializeOwned, IntoDeserializer};
 
 use crate::failure::Result;
+use crate::text_flags::TextFlags;
 
 /// How data is read.
 #[derive(Args, Clone, Debug, Default, PartialEq)]
@@ -26,6 +27,9 @@ pub struct ReadingFlags {
     pub data_dir: Option<PathBuf>,
     #[command(flatten)]
     pub preparation: PreparationFlags,
+    /// How text is read.
+    #[command(flatten)]
+    pub text: TextFlags,
 }
 
 /// How known data sets are prepared; what is not named stays as in the settings.
@@ -86,6 +90,7 @@ impl ReadingFlags {
             features: self.features.or(config.data.features),
             data_dir: self.data_dir.clone(),
             preparation: self.preparation.over(config.data.preparation).into(),
+            text: self.text.over(&config.data.text).into(),
         })
     }
 
@@ -96,6 +101,7 @@ impl ReadingFlags {
             missing: self.missing.unwrap_or_default(),
             features: self.features,
             preparation: self.preparation.over(Preparation::default()),
+            text: self.text.over(&TextOptions::default()),
         }
     }
 

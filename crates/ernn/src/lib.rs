@@ -33,6 +33,9 @@ pub mod error;
 
 pub mod data;
 
+#[cfg(feature = "fetch")]
+pub mod fetch;
+
 pub mod batch;
 
 pub mod cell;

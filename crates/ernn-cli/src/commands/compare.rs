@@ -93,7 +93,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     };
     let dataset = data::open(&config.data.source, &open_options(&config))?;
     let plan = Plan::new(&config, &dataset, &request(arguments))?;
-    stop_on_signals(&options.stop);
+    stop_on_signals(&options.stop, "stopping after this batch");
     let done = compare::compare(&dataset, &plan, &options, &mut Lines::default())?;
     if arguments.json {
         output::print_json(&done.table)?;

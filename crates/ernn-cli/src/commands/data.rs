@@ -28,6 +28,9 @@ enum Command {
         #[arg(long, value_name = "DIR")]
         data_dir: Option<PathBuf>,
     },
+    /// Download a known data set that is not built in
+    #[cfg(feature = "fetch")]
+    Fetch(super::fetch::Arguments),
     /// Show counts, lengths, classes and missing values of a data set
     Info {
         /// Known name, file or folder
@@ -44,6 +47,8 @@ enum Command {
 pub fn run(arguments: &Arguments) -> Result<()> {
     match &arguments.command {
         Command::List { json, data_dir } => list(*json, data_dir.clone()),
+        #[cfg(feature = "fetch")]
+        Command::Fetch(arguments) => super::fetch::run(arguments),
         Command::Info { data, json, reading } => info(&data::describe(&reading.open(data)?), *json),
     }
 }

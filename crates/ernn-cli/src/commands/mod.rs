@@ -5,6 +5,8 @@ pub mod data;
 pub mod evaluate;
 pub mod export;
 mod export_target;
+#[cfg(feature = "fetch")]
+mod fetch;
 pub mod import;
 pub mod inspect;
 pub mod predict;

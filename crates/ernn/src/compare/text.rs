@@ -93,10 +93,7 @@ fn markdown_values(row: &TableRow, part: &str) -> Vec<(String, String)> {
         ("cell", format!("{}{mark}", row.cell)),
         ("K", known(row.iterations.map(|k| k.to_string()))),
         ("hidden", row.hidden.to_string()),
-        (
-            &format!("{part} {}", row.metric.title()),
-            known(row.score.map(mean)),
-        ),
+        (&format!("{part} {}", row.metric.title()), known(row.score.map(mean))),
         ("lowest to highest", known(row.score.map(extremes))),
         ("parameters", row.parameters.to_string()),
         ("KB", format!("{:.1}", row.kilobytes)),

@@ -164,7 +164,11 @@ impl Part {
                 Values::Images(Images {
                     bytes: pictures.copied().collect(),
                     order: images.order.clone(),
-                    ..Images { bytes: Vec::new(), order: None, ..*images }
+                    ..Images {
+                        bytes: Vec::new(),
+                        order: None,
+                        ..*images
+                    }
                 })
             }
             Values::Tokens(tokens) => {
@@ -180,14 +184,20 @@ impl Part {
             own.map(move |position| position - from + to * self.features)
         });
         let of = |all: &[u32]| indices.iter().filter_map(|&index| all.get(index).copied()).collect();
-        let step_labels = indices.iter().map(steps).flat_map(|range| self.step_labels.get(range).unwrap_or_default());
+        let step_labels = indices
+            .iter()
+            .map(steps)
+            .flat_map(|range| self.step_labels.get(range).unwrap_or_default());
         Part {
             features: self.features,
             filled: filled.collect(),
             labels: of(&self.labels),
             groups: of(&self.groups),
             step_labels: step_labels.copied().collect(),
-            numbers: indices.iter().filter_map(|&index| self.numbers.get(index).copied()).collect(),
+            numbers: indices
+                .iter()
+                .filter_map(|&index| self.numbers.get(index).copied())
+                .collect(),
             offsets,
             values,
         }
@@ -197,7 +207,9 @@ impl Part {
     pub fn truncate_text(&mut self, tokens: usize) {
         if let Values::Tokens(all) = &mut self.values {
             all.truncate(tokens);
-            self.offsets.iter_mut().for_each(|offset| *offset = (*offset).min(tokens));
+            self.offsets
+                .iter_mut()
+                .for_each(|offset| *offset = (*offset).min(tokens));
         }
     }
 }
@@ -294,7 +306,10 @@ mod tests {
         let mut part = three();
         part.filled = vec![1, 4, 7];
         let chosen = part.select(&[2, 1]);
-        assert_eq!((&chosen.offsets[..], &chosen.labels[..], &chosen.groups[..]), (&[0, 1, 3][..], &[0, 1][..], &[7, 6][..]));
+        assert_eq!(
+            (&chosen.offsets[..], &chosen.labels[..], &chosen.groups[..]),
+            (&[0, 1, 3][..], &[0, 1][..], &[7, 6][..])
+        );
         assert_eq!(chosen.values.numbers(), [7.0, 8.0, 3.0, 4.0, 5.0, 6.0]);
         assert_eq!(chosen.filled, [1, 4]);
         assert_eq!(part.select(&[0, 1, 2]), part);

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Paper, Protocol};
-use crate::evaluate::Metric;
 use crate::checkpoint::{EpochRecord, Phase, write_atomically};
+use crate::evaluate::Metric;
 use crate::train::{Ending, PastRun, RunConfig};
 use crate::{Error, Result};
 

@@ -243,9 +243,7 @@ impl Process<'_> {
             &settings.data.source,
             &OpenOptions {
                 data_dir: self.options.data_dir.clone(),
-                missing: settings.data.missing,
-                features: settings.data.features,
-                preparation: settings.data.preparation,
+                ..settings.data.options()
             },
         )?;
         if self.plan.variant.quick {

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::{Experiment, Paper, RunRecord, Variant};
-use crate::evaluate::Metric;
 use crate::compare::Spread;
+use crate::evaluate::Metric;
 use crate::train::Ending;
 
 /// All rows of an experiment in one variant.

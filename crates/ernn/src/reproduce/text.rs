@@ -1,8 +1,8 @@
 //! The table for people: paper | ours | difference.
 
 use super::{Table, TableRow};
-use crate::evaluate::Metric;
 use crate::compare::{Spread, aligned};
+use crate::evaluate::Metric;
 
 /// What people see where a number is not known.
 const NOTHING: &str = "-";

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{defaults, layers};
 use crate::cell::CellConfig;
-use crate::data::{Dataset, MissingPolicy, Preparation, Task};
+use crate::data::{Dataset, MissingPolicy, OpenOptions, Preparation, Task, TextOptions};
 use crate::model::{Embedding, ModelConfig, Pooling};
 use crate::optim::{OptimizerConfig, Schedule};
 use crate::{Error, Result};
@@ -41,6 +41,22 @@ pub struct DataSettings {
     /// How known data sets are prepared.
     #[serde(default)]
     pub preparation: Preparation,
+    /// How text becomes tokens.
+    #[serde(default, skip_serializing_if = "TextOptions::is_default")]
+    pub text: TextOptions,
+}
+
+impl DataSettings {
+    /// How the data is opened.
+    pub fn options(&self) -> OpenOptions {
+        OpenOptions {
+            data_dir: self.data_dir.clone(),
+            missing: self.missing,
+            features: self.features,
+            preparation: self.preparation,
+            text: self.text.clone(),
+        }
+    }
 }
 
 /// The network.

@@ -4,7 +4,7 @@
 
 use super::{ClassWeights, DataSettings, ModelSettings, RunConfig, TrainingSettings};
 use crate::cell::{CellConfig, ErnnConfig, Rank};
-use crate::data::{MissingPolicy, Preparation};
+use crate::data::{MissingPolicy, Preparation, TextOptions};
 use crate::model::Pooling;
 use crate::optim::{OptimizerConfig, Schedule};
 use crate::{Error, Result};
@@ -86,6 +86,7 @@ pub(super) fn for_source(source: &str) -> RunConfig {
             features: None,
             data_dir: None,
             preparation: Preparation::default(),
+            text: TextOptions::default(),
         },
         model: ModelSettings {
             dropout: 0.0,
