@@ -8,6 +8,8 @@ mod export_target;
 pub mod import;
 pub mod inspect;
 pub mod predict;
+pub mod report;
+pub mod reproduce;
 pub mod train;
 mod run_settings;
 mod train_flags;

@@ -34,6 +34,7 @@ impl Close<'_> {
             model,
             normalization: self.parts.normalization.clone(),
             classes: self.run.dataset.classes.clone(),
+            vocabulary: self.run.dataset.vocabulary.clone(),
             feature_names: self.run.dataset.feature_names.clone(),
         };
         let (part, evaluation) = self.measure(&model, observer)?;
@@ -86,6 +87,7 @@ impl Close<'_> {
             cell: run.config.cell().to_string(),
             parameters: model.model.parameters().len(),
             nonzero_parameters: model.nonzero_parameters(),
+            embedding_parameters: model.embedding_parameters(),
             size_kb: model.size_kb(),
             model_bytes: model.file_bytes(),
             train_seconds: seconds + state.tally.seconds,

@@ -92,6 +92,7 @@ pub(super) fn for_source(source: &str) -> RunConfig {
             pooling: choice.pooling,
             bidirectional: false,
             layer_dropout: 0.0,
+            embedding: None,
             layers: vec![CellConfig::Ernn(ErnnConfig {
                 hidden: choice.hidden,
                 rank: Rank::Low(choice.rank),
