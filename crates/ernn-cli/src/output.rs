@@ -70,8 +70,7 @@ fn of_steps_or_numbers(part: &str, found: &Evaluation) -> String {
 /// `accuracy 97.3 %`, or what else the task is judged by.
 pub fn score(found: &Evaluation) -> String {
     let (metric, value) = found.score();
-    let unit = metric.unit().trim_start_matches(',');
-    format!("{} {}{unit}", metric.name(), metric.shown(value))
+    metric.phrase(value)
 }
 
 /// `2,467 parameters, 9.6 KB`, or with zeros among them `2,467 parameters, 600 nonzero, 2.3 KB`: 4 bytes for each that is not 0.

@@ -81,7 +81,7 @@ fn csv_values(row: &TableRow, part: &str) -> Vec<(&'static str, String)> {
 fn markdown_values(row: &TableRow, part: &str) -> Vec<(String, String)> {
     let known = |value: Option<String>| value.unwrap_or_else(|| NOTHING.to_string());
     let seconds = |value: Option<f64>| known(value.map(|seconds| format!("{seconds:.2}")));
-    let shown = |value: f64| row.metric.shown(value);
+    let shown = |value: f64| row.metric.text(row.metric.shown(value));
     let mean = |spread: Spread| match spread.deviation {
         Some(deviation) => format!("{} ± {}", shown(spread.mean), shown(deviation)),
         None => shown(spread.mean),
@@ -94,7 +94,7 @@ fn markdown_values(row: &TableRow, part: &str) -> Vec<(String, String)> {
         ("K", known(row.iterations.map(|k| k.to_string()))),
         ("hidden", row.hidden.to_string()),
         (
-            &format!("{part} {}{}", row.metric.name(), row.metric.unit()),
+            &format!("{part} {}", row.metric.title()),
             known(row.score.map(mean)),
         ),
         ("lowest to highest", known(row.score.map(extremes))),
@@ -216,8 +216,8 @@ rnn,rnn,,80,test,accuracy,,,,,4546,17.7578125,,,,0,3,0,false
             "{text}"
         );
         for part in [
-            "95.5 ± 0.4",
-            "95.1 to 95.9",
+            "95.51 ± 0.42",
+            "95.10 to 95.93",
             " 17.8 |",
             " 8.25 |",
             " 0.0625 |",

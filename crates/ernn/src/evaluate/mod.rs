@@ -3,10 +3,12 @@
 //! Sequences of similar length share a batch; results come back in the order of the part, and each one is the same bits
 //! whatever it shared a batch with.
 
+mod metric;
 mod report;
 
 use ernn_kernels::RowLoss;
-pub use report::{ClassReport, Evaluation, Metric};
+pub use metric::Metric;
+pub use report::{ClassReport, Evaluation};
 
 use crate::batch::{self, Batch, Streams};
 use crate::cell::{CellConfig, StepSizes};

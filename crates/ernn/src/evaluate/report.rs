@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Metric;
 use crate::data::Task;
 
 /// How one class fares.
@@ -40,58 +41,6 @@ pub struct Evaluation {
     pub per_class: Vec<ClassReport>,
     /// `confusion[true class][predicted class]`, counts, for classes of sequences.
     pub confusion: Vec<Vec<usize>>,
-}
-
-/// The number that a task is judged by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Metric {
-    /// Part of the examples that were classified correctly.
-    #[default]
-    Accuracy,
-    /// See [`Evaluation::perplexity`].
-    Perplexity,
-    /// See [`Evaluation::mean_squared_error`].
-    MeanSquaredError,
-}
-
-impl Metric {
-    /// The metric of a task.
-    pub fn of(task: Task) -> Self {
-        match task {
-            Task::Classification | Task::StepClassification => Metric::Accuracy,
-            Task::NextToken => Metric::Perplexity,
-            Task::Regression => Metric::MeanSquaredError,
-        }
-    }
-
-    /// Whether more is better.
-    pub fn higher_is_better(self) -> bool {
-        self == Metric::Accuracy
-    }
-
-    /// A value of it as people read it: accuracies in percent, without the sign.
-    pub fn shown(self, value: f64) -> String {
-        match self {
-            Metric::Accuracy => format!("{:.1}", 100.0 * value),
-            Metric::Perplexity => format!("{value:.1}"),
-            Metric::MeanSquaredError => format!("{value:.4}"),
-        }
-    }
-
-    /// The unit of [`shown`](Self::shown), with a comma before it.
-    pub fn unit(self) -> &'static str {
-        if self == Metric::Accuracy { ", %" } else { "" }
-    }
-
-    /// What it is called.
-    pub fn name(self) -> &'static str {
-        match self {
-            Metric::Accuracy => "accuracy",
-            Metric::Perplexity => "perplexity",
-            Metric::MeanSquaredError => "mean squared error",
-        }
-    }
 }
 
 impl Evaluation {

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::group::{Group, GroupRow};
-use crate::reproduce::{Curves, ExperimentFiles, Metric, Paper, Protocol, RunRecord, Variant};
+use crate::reproduce::{Curves, ExperimentFiles, Paper, Protocol, RunRecord, Variant};
 use crate::reproduce::{confusion_of, validation_of};
 use crate::train::PastRun;
 use crate::{Error, Result};
@@ -182,7 +182,7 @@ impl Found {
 
 /// A run that belongs to no experiment.
 fn record_of(past: &PastRun, row: &str, title: &str) -> RunRecord {
-    let metric = Metric::Accuracy;
+    let metric = past.evaluation.score().0;
     let tested = past.is_finished() && past.part == "test";
     let (classes, confusion) = confusion_of(past);
     RunRecord {

@@ -1,7 +1,8 @@
 //! Runs that belong into one table, and the rows of that table.
 
 use crate::compare::Spread;
-use crate::reproduce::{Metric, RunRecord, TableRow};
+use crate::evaluate::Metric;
+use crate::reproduce::{RunRecord, TableRow};
 
 /// One table: an experiment under one protocol, a comparison, or the single runs on one data set.
 #[derive(Clone, Debug, PartialEq)]

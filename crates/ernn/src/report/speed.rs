@@ -2,7 +2,8 @@
 
 use super::group::{Group, GroupRow};
 use crate::compare::Spread;
-use crate::reproduce::{Metric, RunRecord};
+use crate::evaluate::Metric;
+use crate::reproduce::RunRecord;
 
 /// Levels as parts of the way to the best row: of its accuracy, or multiples of what should be low.
 const HIGH: [f64; 3] = [0.9, 0.95, 0.99];

@@ -2,7 +2,8 @@
 
 use super::group::Group;
 use super::speed::Speed;
-use crate::reproduce::{Metric, TableRow, table_cells};
+use crate::evaluate::Metric;
+use crate::reproduce::{TableRow, table_cells};
 use crate::train::plot::escaped;
 
 /// The main table: paper, ours, difference. Rows that reach the paper's figure are bold.

@@ -27,7 +27,8 @@ use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
 use super::files::SHARED_FILE;
-use super::{Metric, Paper, Quick, Variant};
+use super::{Paper, Quick, Variant};
+use crate::evaluate::Metric;
 use crate::train::{RunConfig, overlay};
 use crate::{Error, Result};
 

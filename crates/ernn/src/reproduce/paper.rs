@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Metric;
+use crate::evaluate::Metric;
 
 /// The paper's figures of a row; what it does not give is left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::data::{Dataset, Part};
+use crate::data::{Dataset, Part, Task};
 use crate::optim::Schedule;
 use crate::train::RunConfig;
 
@@ -33,11 +33,21 @@ impl Quick {
     }
 }
 
-/// Every part with `limit` of its sequences at most, spread evenly over it: files are often sorted by class.
+/// Every part with `limit` of its sequences at most (a text with so many times 20 tokens), spread evenly over it: files are often sorted by class.
 pub fn limited(mut dataset: Dataset, limit: usize) -> Dataset {
-    dataset.parts_mut().for_each(|part| *part = limited_part(part, limit));
+    let text = dataset.task == Task::NextToken;
+    dataset.parts_mut().for_each(|part| {
+        if text {
+            part.truncate_text(limit * TOKENS);
+        } else {
+            *part = limited_part(part, limit);
+        }
+    });
     dataset
 }
+
+/// Tokens of a text that count as a sequence.
+const TOKENS: usize = 20;
 
 fn limited_part(part: &Part, limit: usize) -> Part {
     let kept = limit.min(part.len());

@@ -9,7 +9,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Metric, Paper, Protocol};
+use super::{Paper, Protocol};
+use crate::evaluate::Metric;
 use crate::checkpoint::{EpochRecord, Phase, write_atomically};
 use crate::train::{Ending, PastRun, RunConfig};
 use crate::{Error, Result};
@@ -106,9 +107,9 @@ impl Curves {
             |value: &dyn Fn(&EpochRecord) -> Option<f64>| run.selecting().filter_map(value).map(rounded).collect();
         Curves {
             train_loss: collect(&|record| Some(record.train_loss)),
-            train: collect(&|record| Some(metric.value(record.train_accuracy, record.train_loss))),
+            train: collect(&|record| Some(metric.value(Some(record.train_accuracy), record.train_loss))),
             validation_loss: collect(&|record| record.validation_loss),
-            validation: collect(&|record| Some(metric.value(record.validation_accuracy?, record.validation_loss?))),
+            validation: collect(&|record| Some(metric.value(record.validation_accuracy, record.validation_loss?))),
             seconds: collect(&|record| Some(record.seconds)),
         }
     }
@@ -122,7 +123,7 @@ fn rounded(value: f64) -> f64 {
 /// The metric after the epoch that a run selected.
 pub(crate) fn validation(run: &PastRun, metric: Metric) -> Option<f64> {
     let best = run.selecting().find(|record| record.epoch == run.best_epoch)?;
-    Some(metric.value(best.validation_accuracy?, best.validation_loss?))
+    Some(metric.value(best.validation_accuracy, best.validation_loss?))
 }
 
 /// Class names and confusion matrix, if there are few classes.

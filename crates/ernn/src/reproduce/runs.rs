@@ -245,6 +245,7 @@ impl Process<'_> {
                 data_dir: self.options.data_dir.clone(),
                 missing: settings.data.missing,
                 features: settings.data.features,
+                preparation: settings.data.preparation,
             },
         )?;
         if self.plan.variant.quick {

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::{Experiment, Metric, Paper, RunRecord, Variant};
+use super::{Experiment, Paper, RunRecord, Variant};
+use crate::evaluate::Metric;
 use crate::compare::Spread;
 use crate::train::Ending;
 

@@ -1,6 +1,7 @@
 //! The table for people: paper | ours | difference.
 
-use super::{Metric, Table, TableRow};
+use super::{Table, TableRow};
+use crate::evaluate::Metric;
 use crate::compare::{Spread, aligned};
 
 /// What people see where a number is not known.

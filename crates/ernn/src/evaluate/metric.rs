@@ -1,4 +1,4 @@
-//! What an experiment is judged by: one number of an evaluation, and whether it should be high or low.
+//! What a task is judged by: one number of an evaluation, and whether it should be high or low.
 //!
 //! ```text
 //! accuracy             part of the sequences classified correctly, shown in percent      higher is better
@@ -8,11 +8,14 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What an experiment is judged by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+use crate::data::Task;
+
+/// What a task is judged by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Metric {
-    /// Part of the sequences that were classified correctly, from 0 to 1.
+    /// Part of the examples that were classified correctly, from 0 to 1.
+    #[default]
     Accuracy,
     /// `e^loss`.
     Perplexity,
@@ -21,10 +24,19 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// Its value, from the accuracy and the loss on the same sequences.
-    pub fn value(self, accuracy: f64, loss: f64) -> f64 {
+    /// The metric of a task.
+    pub fn of(task: Task) -> Self {
+        match task {
+            Task::Classification | Task::StepClassification => Metric::Accuracy,
+            Task::NextToken => Metric::Perplexity,
+            Task::Regression => Metric::MeanSquaredError,
+        }
+    }
+
+    /// Its value, from the accuracy, where there is one, and the loss on the same sequences.
+    pub fn value(self, accuracy: Option<f64>, loss: f64) -> f64 {
         match self {
-            Metric::Accuracy => accuracy,
+            Metric::Accuracy => accuracy.unwrap_or(0.0),
             Metric::Perplexity => loss.exp(),
             Metric::MeanSquaredError => loss,
         }
@@ -77,6 +89,11 @@ impl Metric {
         }
     }
 
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        self.title().trim_end_matches(", %")
+    }
+
     /// Its name, with the unit of the shown value.
     pub fn title(self) -> &'static str {
         match self {
@@ -94,9 +111,9 @@ mod tests {
     #[test]
     fn perplexity_is_the_exponential_of_the_loss() {
         let uniform = 10_000f64.ln();
-        assert!((Metric::Perplexity.value(0.1, uniform) - 10_000.0).abs() < 1e-8);
-        assert_eq!(Metric::Accuracy.value(0.25, uniform), 0.25);
-        assert_eq!(Metric::MeanSquaredError.value(0.25, 0.5), 0.5);
+        assert!((Metric::Perplexity.value(Some(0.1), uniform) - 10_000.0).abs() < 1e-8);
+        assert_eq!(Metric::Accuracy.value(Some(0.25), uniform), 0.25);
+        assert_eq!(Metric::MeanSquaredError.value(None, 0.5), 0.5);
     }
 
     #[test]
