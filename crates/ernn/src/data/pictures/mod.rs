@@ -105,15 +105,15 @@ pub(super) static SETS: [Entry; 10] = [
     ),
     mnist_entry(
         "permuted-mnist",
-        "the same in one permuted order: 10 classes, 1 channel, 784 steps, 60000 + 10000 sequences",
+        "handwritten digits in one permuted order: 10 classes, 1 channel, 784 steps, 60000 + 10000 sequences",
     ),
     mnist_entry(
         "row-mnist",
-        "the same row by row: 10 classes, 28 channels, 28 steps, 60000 + 10000 sequences",
+        "handwritten digits row by row: 10 classes, 28 channels, 28 steps, 60000 + 10000 sequences",
     ),
     mnist_entry(
         "noisy-mnist",
-        "the same, noise behind it: 10 classes, 28 channels, 1000 steps, 60000 + 10000 sequences",
+        "handwritten digits with noise behind: 10 classes, 28 channels, 1000 steps, 60000 + 10000 sequences",
     ),
     fashion_entry(
         "fashion-pixel-mnist",
@@ -121,15 +121,15 @@ pub(super) static SETS: [Entry; 10] = [
     ),
     fashion_entry(
         "fashion-permuted-mnist",
-        "the same in one permuted order: 10 classes, 1 channel, 784 steps, 60000 + 10000 sequences",
+        "clothes in one permuted order: 10 classes, 1 channel, 784 steps, 60000 + 10000 sequences",
     ),
     fashion_entry(
         "fashion-row-mnist",
-        "the same row by row: 10 classes, 28 channels, 28 steps, 60000 + 10000 sequences",
+        "clothes row by row: 10 classes, 28 channels, 28 steps, 60000 + 10000 sequences",
     ),
     fashion_entry(
         "fashion-noisy-mnist",
-        "the same, noise behind it: 10 classes, 28 channels, 1000 steps, 60000 + 10000 sequences",
+        "clothes with noise behind: 10 classes, 28 channels, 1000 steps, 60000 + 10000 sequences",
     ),
     cifar_entry(
         "pixel-cifar",
@@ -137,7 +137,7 @@ pub(super) static SETS: [Entry; 10] = [
     ),
     cifar_entry(
         "noisy-cifar",
-        "the same row by row, noise behind it: 10 classes, 96 channels, 1000 steps, 50000 + 10000 sequences",
+        "color pictures row by row with noise behind: 10 classes, 96 channels, 1000 steps, 50000 + 10000 sequences",
     ),
 ];
 

@@ -214,7 +214,7 @@ fn published_cifar() {
     };
     let (mean, deviation) = moments(&data);
     let expected = [
-        [0.491_399_68, 0.482_158_41, 0.446_530_91],
+        [0.491_399_68, 0.482_158_41, 0.446_530_9],
         [0.247_032_23, 0.243_485_13, 0.261_587_84],
     ];
     for (found, expected) in [mean, deviation].iter().zip(expected) {
