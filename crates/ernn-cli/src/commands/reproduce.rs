@@ -104,7 +104,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         },
     };
     let plan = Plan::new(chosen, &selection)?;
-    stop_on_signals(&options.stop);
+    stop_on_signals(&options.stop, "stopping after this batch");
     let done = reproduce::reproduce(&plan, &options, &mut lines)?;
     if arguments.json {
         output::print_json(&done.tables)?;
