@@ -154,7 +154,7 @@ mod tests {
         let mut record = run("rnn", 1, &[0.5]);
         record.paper.accuracy = Some(89.0);
         let found = group(vec![vec![record.clone()]]);
-        assert!(html(&[found.clone()], "x").contains("<tr class=\"reached\">"));
+        assert!(html(std::slice::from_ref(&found), "x").contains("<tr class=\"reached\">"));
         assert!(markdown(&[found], "x").contains("**90.00**"));
         record.paper.accuracy = Some(91.0);
         assert!(!html(&[group(vec![vec![record]])], "x").contains("<tr class=\"reached\">"));

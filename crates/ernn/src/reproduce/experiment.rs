@@ -211,9 +211,9 @@ fn complete(shared: &SharedFile, model: &Table, training: &Table, row: &Source, 
     let settings: RunConfig = settings.try_into().map_err(|error: toml::de::Error| {
         let (found, expected) = parted(error.message());
         let key = key_of(&error);
-        let line = |source: &Source| match &key {
-            Some(key) => source.line_of(Some(key)),
-            None => source.line_with_value(error.message()),
+        let line = |source: &Source| {
+            let line = source.line_of(key.as_deref());
+            line.or_else(|| source.line_with_value(error.message()))
         };
         // The row's own settings stand over the shared ones: they are looked at first.
         match (line(row), line(all)) {
