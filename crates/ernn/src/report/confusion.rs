@@ -14,20 +14,15 @@ pub(super) fn matrices(group: &Group) -> String {
 
 /// The counts of all finished runs of a row together.
 fn matrix(row: &GroupRow) -> Option<String> {
-    let runs: Vec<&RunRecord> = row
-        .runs
-        .iter()
-        .filter(|run| run.test.is_some() && !run.confusion.is_empty())
-        .collect();
-    let first = runs.first()?;
+    let finished = row.runs.iter().filter(|run| run.test.is_some() && is_square(run));
+    let mut runs: Vec<&RunRecord> = finished.collect();
+    let first = *runs.first()?;
     let classes = &first.classes;
+    runs.retain(|run| run.classes == *classes);
     let mut counts = vec![vec![0; classes.len()]; classes.len()];
-    let alike = runs.iter().filter(|run| run.classes == *classes && is_square(run));
-    for (sum, line) in alike
-        .flat_map(|run| run.confusion.iter().enumerate())
-        .map(|(index, line)| (index, line))
-    {
-        counts[sum].iter_mut().zip(line).for_each(|(sum, count)| *sum += count);
+    for (index, line) in runs.iter().flat_map(|run| &run.confusion).enumerate() {
+        let sums = &mut counts[index % classes.len()];
+        sums.iter_mut().zip(line).for_each(|(sum, count)| *sum += count);
     }
     let title = escaped(&first.row_title);
     let seeds = match runs.len() {
@@ -42,7 +37,7 @@ fn matrix(row: &GroupRow) -> Option<String> {
 
 fn is_square(run: &RunRecord) -> bool {
     let size = run.classes.len();
-    run.confusion.len() == size && run.confusion.iter().all(|line| line.len() == size)
+    size > 0 && run.confusion.len() == size && run.confusion.iter().all(|line| line.len() == size)
 }
 
 /// Columns have numbers; the rows say whose they are.
@@ -67,4 +62,33 @@ fn heat_table(classes: &[String], counts: &[Vec<usize>]) -> String {
         html += "</tr>\n";
     }
     html + "</tbody>\n</table>\n</div>\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::group::tests::{group, run};
+    use super::*;
+
+    #[test]
+    fn adds_the_seeds_up_and_leaves_broken_matrices_out() {
+        let mut broken = run("rnn", 3, &[0.5]);
+        broken.confusion = vec![vec![9]];
+        let html = matrices(&group(vec![vec![run("rnn", 1, &[0.5]), run("rnn", 2, &[0.5]), broken]]));
+        assert!(
+            html.contains("1 a</th><td style=\"--share:0.413\">6</td><td style=\"--share:0.138\">2</td>"),
+            "{html}"
+        );
+        assert!(
+            html.contains("2 b</th><td>0</td><td style=\"--share:0.550\">8</td>"),
+            "{html}"
+        );
+        assert!(html.contains("(2 seeds together)") && !html.contains('9'), "{html}");
+    }
+
+    #[test]
+    fn a_run_that_was_cut_short_has_none() {
+        let mut cut = run("rnn", 1, &[0.5]);
+        cut.test = None;
+        assert_eq!(matrices(&group(vec![vec![cut]])), "");
+    }
 }

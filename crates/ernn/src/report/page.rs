@@ -122,3 +122,41 @@ fn settings(row: &GroupRow) -> String {
         escaped(&first.settings.to_toml())
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::group::tests::{group, run};
+    use super::super::markdown;
+    use super::*;
+
+    #[test]
+    fn text_of_files_is_never_markup() {
+        let evil = "<script>alert('x')</script>\"&|";
+        let mut record = run("rnn", 1, &[0.5, 0.6]);
+        record.row_title = evil.to_string();
+        record.classes = vec![evil.to_string(); 2];
+        record.error = Some(evil.to_string());
+        record.cut_short = true;
+        record.dataset = evil.to_string();
+        record.settings.data.source = evil.to_string();
+        let mut found = group(vec![vec![record]]);
+        found.title = evil.to_string();
+        found.key = evil.to_string();
+        found.notes = vec![evil.to_string()];
+        found.rows[0].name = evil.to_string();
+        for text in [html(&[found.clone(), found.clone()], evil), markdown(&[found], evil)] {
+            assert!(!text.contains("<script") && !text.contains("</script"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_row_that_reaches_the_paper_is_bold() {
+        let mut record = run("rnn", 1, &[0.5]);
+        record.paper.accuracy = Some(89.0);
+        let found = group(vec![vec![record.clone()]]);
+        assert!(html(std::slice::from_ref(&found), "x").contains("<tr class=\"reached\">"));
+        assert!(markdown(&[found], "x").contains("**90.00**"));
+        record.paper.accuracy = Some(91.0);
+        assert!(!html(&[group(vec![vec![record]])], "x").contains("<tr class=\"reached\">"));
+    }
+}

@@ -73,3 +73,37 @@ pub(super) fn course(row: &GroupRow, metric: Metric) -> Vec<(f64, f64)> {
     };
     epochs.map(point).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::group::tests::{group, run};
+    use super::*;
+
+    #[test]
+    fn seconds_to_a_level_are_a_mean_over_runs_that_all_reach_it() {
+        let fast = vec![run("fast", 1, &[0.91, 1.0]), run("fast", 2, &[0.5, 0.92, 0.995])];
+        let slow = vec![run("slow", 1, &[0.1, 0.2, 0.95]), run("slow", 2, &[0.1])];
+        let speed = Speed::of(&group(vec![fast, slow])).unwrap();
+        assert_eq!(speed.levels, [90.0, 95.0, 99.0]);
+        assert_eq!(speed.rows, [[Some(1.5), Some(2.5), Some(2.5)], [None, None, None]]);
+    }
+
+    #[test]
+    fn low_values_are_levels_from_above() {
+        let mut only = run("rnn", 1, &[300.0, 130.0, 100.0]);
+        only.metric = Metric::Perplexity;
+        let speed = Speed::of(&group(vec![vec![only.clone()]])).unwrap();
+        assert_eq!(speed.levels, [150.0, 120.0, 105.0]);
+        assert_eq!(speed.rows, [[Some(2.0), Some(3.0), Some(3.0)]]);
+        let found = group(vec![vec![only]]);
+        assert_eq!(
+            course(&found.rows[0], Metric::Perplexity),
+            [(1.0, 300.0), (2.0, 130.0), (3.0, 100.0)]
+        );
+    }
+
+    #[test]
+    fn nothing_to_say_without_a_validation_part() {
+        assert!(Speed::of(&group(vec![vec![run("rnn", 1, &[])]])).is_none());
+    }
+}

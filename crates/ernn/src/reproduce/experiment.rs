@@ -212,13 +212,15 @@ fn complete(shared: &SharedFile, model: &Table, training: &Table, row: &Source, 
     let settings: RunConfig = settings.try_into().map_err(|error: toml::de::Error| {
         let (found, expected) = parted(error.message());
         let key = key_of(&error);
-        // The row's own settings stand over the shared ones: they are looked at first.
-        let source = if row.line_of(key.as_deref()).is_none() && all.line_of(key.as_deref()).is_some() {
-            all
-        } else {
-            row
+        let line = |source: &Source| {
+            let line = source.line_of(key.as_deref());
+            line.or_else(|| source.line_with_value(error.message()))
         };
-        source.wrong(key.as_deref(), &found, &expected)
+        // The row's own settings stand over the shared ones: they are looked at first.
+        match (line(row), line(all)) {
+            (None, Some(line)) => all.error(Some(line), found, expected),
+            (line, _) => row.error(line, found, expected),
+        }
     })?;
     settings.check().map_err(|error| match error {
         Error::Setting { name, found, expected } => {
@@ -259,6 +261,16 @@ impl Source<'_> {
             .lines()
             .position(|line| gives(line) == Some(true))
             .map(|line| line + 1)
+    }
+
+    /// The first line that gives some key the value which a message names: inside a list of layers it names no key.
+    fn line_with_value(&self, message: &str) -> Option<usize> {
+        let value = message.split(['`', '"']).nth(1)?;
+        let gives = |line: &str| {
+            let given = line.split_once('=').map(|(_, given)| given.trim());
+            given.is_some_and(|given| given.trim_matches('"') == value)
+        };
+        self.text.lines().position(gives).map(|line| line + 1)
     }
 
     fn wrong(&self, key: Option<&str>, found: &str, expected: &str) -> Error {

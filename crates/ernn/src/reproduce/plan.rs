@@ -219,7 +219,8 @@ mod tests {
             .into_iter()
             .map(|run| plan.run_name(run))
             .collect();
-        (shared.sort(), all.sort());
+        shared.sort();
+        all.sort();
         assert_eq!(shared, all);
     }
 

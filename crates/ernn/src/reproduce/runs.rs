@@ -1,6 +1,5 @@
 //! From a plan to results: the missing runs of this process, each through `train`, and a result file for each.
 
-use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -80,14 +79,17 @@ pub fn reproduce(plan: &Plan, options: &Options, watcher: &mut dyn Watcher) -> R
         revision: revision(),
     };
     let interrupted = !process.train(watcher)?;
-    let tables = plan.experiments.iter().enumerate();
-    let tables = tables.map(|(index, experiment)| {
-        let records = process.records(index)?;
-        Ok(Table::new(experiment, plan.variant, plan.seeds(experiment), &records))
-    });
+    let mut tables = Vec::new();
+    for (index, experiment) in plan.experiments.iter().enumerate() {
+        if !process.skipped.contains(&index) {
+            let (records, seeds) = (process.records(index)?, plan.seeds(experiment));
+            tables.push(Table::new(experiment, plan.variant, seeds, &records));
+        }
+    }
+    let name = |&index: &usize| plan.experiments[index].name.clone();
     Ok(Reproduction {
-        tables: tables.collect::<Result<_>>()?,
-        skipped: process.skipped,
+        tables,
+        skipped: process.skipped.iter().map(name).collect(),
         interrupted,
     })
 }
@@ -97,8 +99,8 @@ struct Process<'a> {
     options: &'a Options,
     /// The data that was read last, with the index of its experiment.
     data: Option<(usize, Dataset)>,
-    /// Names of experiments.
-    skipped: Vec<String>,
+    /// Indices of experiments that cannot be run.
+    skipped: Vec<usize>,
     revision: Option<String>,
 }
 
@@ -109,8 +111,10 @@ impl Process<'_> {
         let runs = self.plan.runs(self.options.shard);
         let mut missing = Vec::new();
         for &run in &runs {
-            if self.over(run)?.is_none() {
-                missing.push(run);
+            match self.over(run) {
+                Ok(None) => missing.push(run),
+                Ok(Some(_)) => {}
+                Err(error) => self.skip(run, error, watcher)?,
             }
         }
         let mut done = runs.len() - missing.len();
@@ -119,9 +123,8 @@ impl Process<'_> {
             over: done,
             out: &self.options.out,
         });
-        let mut cannot: HashSet<usize> = HashSet::new();
         for run in missing {
-            if cannot.contains(&run.experiment) {
+            if self.skipped.contains(&run.experiment) {
                 continue;
             }
             let name = self.plan.run_name(run);
@@ -138,46 +141,59 @@ impl Process<'_> {
                 }
                 Ok(OneRun::Taken) => watcher.run_taken(&name),
                 Ok(OneRun::Interrupted) => return Ok(false),
-                Err(error) if self.options.skip => {
-                    let experiment = &self.plan.experiments[run.experiment].name;
-                    watcher.skipped(experiment, &error.to_string());
-                    self.skipped.push(experiment.clone());
-                    cannot.insert(run.experiment);
-                }
-                Err(error) => return Err(error),
+                Err(error) => self.skip(run, error, watcher)?,
             }
         }
         Ok(true)
+    }
+
+    /// Leaves an experiment out and says why, or gives the error back if there is no other to go on with.
+    fn skip(&mut self, run: PlannedRun, error: Error, watcher: &mut dyn Watcher) -> Result<()> {
+        if !self.options.skip {
+            return Err(error);
+        }
+        if !self.skipped.contains(&run.experiment) {
+            self.skipped.push(run.experiment);
+            watcher.skipped(&self.plan.experiments[run.experiment].name, &error.to_string());
+        }
+        Ok(())
     }
 
     fn result_path(&self, run: PlannedRun) -> PathBuf {
         self.options.out.join(format!("{}.json", self.plan.run_name(run)))
     }
 
-    /// The result of a run that needs nothing more: it is over, or has had all the time that it may have.
-    fn over(&self, run: PlannedRun) -> Result<Option<RunRecord>> {
+    /// What there is of a run; a result of other settings is refused.
+    fn result(&self, run: PlannedRun) -> Result<Option<RunRecord>> {
         let path = self.result_path(run);
-        let Some(record) = RunRecord::read(&path)? else {
-            return Ok(None);
-        };
-        if without_steps(&record.settings) != without_steps(&self.plan.settings(run)) {
+        let record = RunRecord::read(&path)?;
+        let asked = without_steps(&self.plan.settings(run));
+        let differs = record
+            .as_ref()
+            .is_some_and(|record| without_steps(&record.settings) != asked);
+        if differs {
             return Err(setting(
                 "--out",
                 &format!("{}, a result of other settings", path.display()),
                 "results of the experiment as it is now; move the old ones away".to_string(),
             ));
         }
+        Ok(record)
+    }
+
+    /// The result of a run that needs nothing more: it is over, or has had all the time that it may have.
+    fn over(&self, run: PlannedRun) -> Result<Option<RunRecord>> {
         let limit = self.options.time_limit;
-        let spent = limit.is_some_and(|limit| record.train_seconds >= limit.as_secs_f64());
-        Ok((record.is_over() || spent).then_some(record))
+        let spent = |record: &RunRecord| limit.is_some_and(|limit| record.train_seconds >= limit.as_secs_f64());
+        let record = self.result(run)?;
+        Ok(record.filter(|record| record.is_over() || spent(record)))
     }
 
     /// The results of an experiment, whoever made them.
     fn records(&self, experiment: usize) -> Result<Vec<RunRecord>> {
         let runs = self.plan.runs(Shard::default()).into_iter();
         let own = runs.filter(|run| run.experiment == experiment);
-        own.filter_map(|run| RunRecord::read(&self.result_path(run)).transpose())
-            .collect()
+        own.filter_map(|run| self.result(run).transpose()).collect()
     }
 
     fn one_run(&mut self, run: PlannedRun, name: &str, watcher: &mut dyn Watcher) -> Result<OneRun> {
@@ -327,12 +343,11 @@ fn seconds_in(path: &Path) -> f64 {
 /// Settings without what follows from the data: they can be compared before it is read.
 fn without_steps(settings: &RunConfig) -> RunConfig {
     let mut settings = settings.portable();
-    for name in ["max_steps"] {
-        if settings.has_in_layers(name) {
-            settings
-                .set_in_layers(name, &Value::Integer(1))
-                .expect("a length that every cell takes");
-        }
+    if settings.has_in_layers("max_steps") {
+        let one = Value::Integer(1);
+        settings
+            .set_in_layers("max_steps", &one)
+            .expect("a length that every cell takes");
     }
     settings
 }
