@@ -2,7 +2,7 @@
 
 use ernn::batch::Batch;
 use ernn::cell::{Activation, CellConfig, ErnnConfig, Folded, FoldedGradient, Piece, Rank, RnnConfig};
-use ernn::data::Part;
+use ernn::data::{Part, Values, View};
 use ernn::model::{LossOptions, Model, ModelConfig, Pooling, Runner, Workspace};
 use ernn::optim::{Optimizer, OptimizerConfig};
 use ernn_kernels::{StateGradient, Trace};
@@ -102,7 +102,7 @@ impl Request {
         Part {
             features: self.inputs,
             offsets: (0..=self.batch).map(|index| index * self.steps).collect(),
-            values: (0..self.batch * self.steps * self.inputs).map(|_| next()).collect(),
+            values: Values::Numbers((0..self.batch * self.steps * self.inputs).map(|_| next()).collect()),
             labels: (0..self.batch).map(|index| (index % CLASSES) as u32).collect(),
             ..Part::default()
         }
@@ -148,7 +148,7 @@ impl Contestant {
             .build();
         let part = request.part();
         let mut batch = Batch::new();
-        batch.fill(&part, &(0..request.batch).collect::<Vec<_>>(), None);
+        batch.fill(&View::of(&part), &(0..request.batch).collect::<Vec<_>>(), None);
         let model = request.model()?;
         let work = match request.task.as_str() {
             "train" => Work::Train(Box::new(Train {

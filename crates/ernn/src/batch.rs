@@ -2,35 +2,38 @@
 //!
 //! Padding costs arithmetic, so sequences of similar length go together: the shuffled order is cut into windows of several
 //! batches, each window is sorted by length and cut into batches, and the batches are shuffled. Input noise is drawn for a
-//! sequence from (seed, epoch, its index in the part), so it does not depend on the batch or the threads.
+//! sequence from (seed, epoch, its index in the view), so it does not depend on the batch or the threads.
+//!
+//! A text is cut into [`Streams`] of equal length that run side by side, and a batch holds the next steps of all of them.
 
 use ernn_kernels::{Isa, Panels, Real};
 use rand::seq::SliceRandom;
+use rayon::prelude::*;
 
-use crate::data::Part;
+use crate::data::View;
 use crate::data::random::{Normals, stream};
 
 /// Batches in a window that is sorted by length.
 const WINDOW: usize = 16;
 
-/// Which sequences of a part go into which batch; every sequence once, the last batch in the making may be smaller.
+/// Which sequences of a view go into which batch; every sequence once, the last batch in the making may be smaller.
 ///
 /// With `shuffle`, a seed and an epoch, the order is random but the same for the same two numbers; without, sequences stand in
-/// order of length, equal ones in order of the part.
+/// order of length, equal ones in order of the view.
 ///
 /// # Panics
 /// If `batch_size` is 0.
-pub fn plan(part: &Part, batch_size: usize, shuffle: Option<(u64, usize)>) -> Vec<Vec<usize>> {
+pub fn plan(view: &View, batch_size: usize, shuffle: Option<(u64, usize)>) -> Vec<Vec<usize>> {
     assert!(batch_size > 0, "a batch holds at least one sequence");
-    let mut order: Vec<usize> = (0..part.len()).collect();
+    let mut order: Vec<usize> = (0..view.len()).collect();
     let Some((seed, epoch)) = shuffle else {
-        order.sort_by_key(|&sequence| part.length(sequence));
+        order.sort_by_key(|&sequence| view.length(sequence));
         return order.chunks(batch_size).map(<[usize]>::to_vec).collect();
     };
     let mut random = stream(b"batches\0", seed, epoch as u64);
     order.shuffle(&mut random);
     for window in order.chunks_mut(batch_size.saturating_mul(WINDOW)) {
-        window.sort_by_key(|&sequence| part.length(sequence));
+        window.sort_by_key(|&sequence| view.length(sequence));
     }
     let mut batches: Vec<Vec<usize>> = order.chunks(batch_size).map(<[usize]>::to_vec).collect();
     batches.shuffle(&mut random);
@@ -51,18 +54,64 @@ pub struct Noise {
     pub epoch: usize,
 }
 
-/// Sequences side by side, padded, with their classes.
+/// A text as streams that run side by side: stream `b` is the tokens `b * steps .. (b + 1) * steps`, each of which is followed by its
+/// target. What is left over at the end of the text is not used; with one stream nothing is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Streams {
+    /// How many.
+    pub count: usize,
+    /// Steps of each.
+    pub steps: usize,
+    /// Steps of a batch.
+    pub window: usize,
+}
+
+impl Streams {
+    /// Cuts a text of so many tokens; fewer streams than wished if it is too short for them.
+    ///
+    /// # Panics
+    /// If `wished` or `window` is 0.
+    pub fn new(tokens: usize, wished: usize, window: usize) -> Self {
+        assert!(wished > 0 && window > 0, "at least one stream, and one step a batch");
+        let targets = tokens.saturating_sub(1);
+        let count = wished.min(targets.max(1));
+        Streams {
+            count,
+            steps: targets / count,
+            window,
+        }
+    }
+
+    /// Batches, one after the other in time.
+    pub fn batches(&self) -> usize {
+        self.steps.div_ceil(self.window)
+    }
+
+    /// The first token of each stream in a batch, and the steps there.
+    fn places(&self, batch: usize) -> (impl Iterator<Item = usize>, usize) {
+        let first = batch * self.window;
+        let steps = self.window.min(self.steps - first);
+        let (count, length) = (self.count, self.steps);
+        ((0..count).map(move |stream| stream * length + first), steps)
+    }
+}
+
+/// Sequences side by side, padded, with their targets.
 #[derive(Clone, Debug)]
 pub struct Batch<F: ernn_kernels::Real> {
-    /// The values, `[block][time][feature][lane]`, padding zero.
+    /// The values, `[block][time][feature][lane]`, padding zero. Of tokens only the lengths: an embedding makes the values.
     pub inputs: Panels<F>,
-    /// The class of each sequence; empty for unlabelled data.
+    /// The tokens, sequence after sequence; empty for sequences of numbers.
+    pub tokens: Vec<u32>,
+    /// The class of each sequence, or of each step, sequence after sequence; empty for unlabelled data.
     pub targets: Vec<u32>,
-    /// Which sequence of the part each one is.
+    /// The number that belongs to each sequence, for regression.
+    pub numbers: Vec<f32>,
+    /// Which sequence of the view each one is.
     pub indices: Vec<usize>,
     lengths: Vec<usize>,
-    /// The noisy values, sequence after sequence.
-    noisy: Vec<f32>,
+    /// The values, sequence after sequence.
+    values: Vec<f32>,
 }
 
 impl<F: Real> Default for Batch<F> {
@@ -81,57 +130,107 @@ impl<F: Real> Batch<F> {
     pub fn for_isa(isa: Isa) -> Self {
         Batch {
             inputs: Panels::new(isa, 1, &[]),
+            tokens: Vec::new(),
             targets: Vec::new(),
+            numbers: Vec::new(),
             indices: Vec::new(),
             lengths: Vec::new(),
-            noisy: Vec::new(),
+            values: Vec::new(),
         }
     }
 
-    /// Takes these sequences of a part, with noise on their values if wished, in place of what it held; memory is reused.
+    /// Takes these sequences of a view, with noise on their values if wished, in place of what it held; memory is reused. Tokens
+    /// get no noise.
     ///
     /// # Panics
     /// If an index is out of range.
-    pub fn fill(&mut self, part: &Part, indices: &[usize], noise: Option<Noise>) {
-        self.indices.clear();
+    pub fn fill(&mut self, view: &View, indices: &[usize], noise: Option<Noise>) {
+        self.clear();
         self.indices.extend_from_slice(indices);
-        self.targets.clear();
-        if !part.labels.is_empty() {
-            self.targets.extend(indices.iter().map(|&index| part.labels[index]));
+        for &index in indices {
+            self.lengths.push(view.length(index));
+            self.targets.extend(view.label(index));
+            self.targets.extend_from_slice(view.step_labels(index));
+            self.numbers.extend(view.number(index));
+            self.tokens.extend_from_slice(view.tokens(index));
         }
-        self.lengths.clear();
-        self.lengths.extend(indices.iter().map(|&index| part.length(index)));
-        match noise.filter(|noise| noise.deviation != 0.0 || noise.offset != 0.0) {
-            None => self
-                .inputs
-                .pack(part.features, &self.lengths, |slot| part.sequence(indices[slot])),
-            Some(noise) => self.fill_noisy(part, noise),
+        if view.is_tokens() {
+            self.inputs.reset(1, &self.lengths);
+            return;
         }
+        self.read(
+            view,
+            noise.filter(|noise| noise.deviation != 0.0 || noise.offset != 0.0),
+        );
+        let mut starts = vec![0];
+        starts.extend(self.lengths.iter().scan(0, |end, length| {
+            *end += length * view.features();
+            Some(*end)
+        }));
+        let values = &self.values;
+        self.inputs.pack(view.features(), &self.lengths, |slot| {
+            &values[starts[slot]..starts[slot + 1]]
+        });
     }
 
-    fn fill_noisy(&mut self, part: &Part, noise: Noise) {
-        self.noisy.clear();
-        let (silence, mut offsets) = (vec![0.0; part.features], Vec::with_capacity(part.features));
-        let mut starts = Vec::with_capacity(self.indices.len());
-        for &index in &self.indices {
-            let start = self.noisy.len();
-            starts.push(start);
-            let mut normals = Normals::new(noise.seed, noise.epoch as u64, index as u64);
-            normals.add_to(part.sequence(index), noise.deviation, &mut self.noisy);
-            if noise.offset != 0.0 {
-                offsets.clear();
-                normals.add_to(&silence, noise.offset, &mut offsets);
-                for step in self.noisy[start..].chunks_exact_mut(part.features) {
-                    for (value, offset) in step.iter_mut().zip(&offsets) {
-                        *value += offset;
-                    }
+    /// Takes the steps of one batch of a text, with the tokens that follow them as targets.
+    ///
+    /// # Panics
+    /// If the text is shorter than the streams say, or has no such batch.
+    pub fn fill_text(&mut self, text: &[u32], streams: &Streams, batch: usize) {
+        self.clear();
+        let (firsts, steps) = streams.places(batch);
+        for (stream, first) in firsts.enumerate() {
+            self.indices.push(batch * streams.count + stream);
+            self.lengths.push(steps);
+            self.tokens.extend_from_slice(&text[first..first + steps]);
+            self.targets.extend_from_slice(&text[first + 1..first + steps + 1]);
+        }
+        self.inputs.reset(1, &self.lengths);
+    }
+
+    fn clear(&mut self) {
+        self.indices.clear();
+        self.lengths.clear();
+        self.tokens.clear();
+        self.targets.clear();
+        self.numbers.clear();
+    }
+
+    /// The values of all sequences one after the other, each one read, and given its noise, by whichever thread is free.
+    fn read(&mut self, view: &View, noise: Option<Noise>) {
+        let features = view.features();
+        self.values.resize(self.lengths.iter().sum::<usize>() * features, 0.0);
+        let mut rest = &mut self.values[..];
+        let mut places = Vec::with_capacity(self.indices.len());
+        for (&index, &length) in self.indices.iter().zip(&self.lengths) {
+            let (own, tail) = rest.split_at_mut(length * features);
+            places.push((index, own));
+            rest = tail;
+        }
+        places.into_par_iter().with_min_len(8).for_each(|(index, values)| {
+            view.read(index, values);
+            if let Some(noise) = noise {
+                noise.add(index, features, values);
+            }
+        });
+    }
+}
+
+impl Noise {
+    /// Adds the noise of a sequence to its values `[length, features]`.
+    fn add(&self, sequence: usize, features: usize, values: &mut [f32]) {
+        let mut normals = Normals::new(self.seed, self.epoch as u64, sequence as u64);
+        normals.add(self.deviation, values);
+        if self.offset != 0.0 {
+            let mut offsets = vec![0.0; features];
+            normals.add(self.offset, &mut offsets);
+            for step in values.chunks_exact_mut(features) {
+                for (value, offset) in step.iter_mut().zip(&offsets) {
+                    *value += offset;
                 }
             }
         }
-        let (lengths, noisy) = (&self.lengths, &self.noisy);
-        self.inputs.pack(part.features, lengths, |slot| {
-            &noisy[starts[slot]..][..lengths[slot] * part.features]
-        });
     }
 }
 

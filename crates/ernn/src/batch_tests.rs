@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::data::Part;
 
 fn part(lengths: &[usize], features: usize) -> Part {
     let mut part = Part::new(features);
@@ -21,14 +22,23 @@ fn steps_with_padding(part: &Part, batches: &[Vec<usize>]) -> usize {
 #[test]
 fn plans_repeat_for_a_seed_and_epoch_and_differ_otherwise() {
     let part = part(&[3; 200], 1);
-    assert_eq!(plan(&part, 32, Some((1, 2))), plan(&part, 32, Some((1, 2))));
-    assert_ne!(plan(&part, 32, Some((1, 2))), plan(&part, 32, Some((1, 3))));
-    assert_ne!(plan(&part, 32, Some((1, 2))), plan(&part, 32, Some((2, 2))));
     assert_eq!(
-        plan(&part, 150, None),
+        plan(&View::of(&part), 32, Some((1, 2))),
+        plan(&View::of(&part), 32, Some((1, 2)))
+    );
+    assert_ne!(
+        plan(&View::of(&part), 32, Some((1, 2))),
+        plan(&View::of(&part), 32, Some((1, 3)))
+    );
+    assert_ne!(
+        plan(&View::of(&part), 32, Some((1, 2))),
+        plan(&View::of(&part), 32, Some((2, 2)))
+    );
+    assert_eq!(
+        plan(&View::of(&part), 150, None),
         [(0..150).collect::<Vec<_>>(), (150..200).collect()]
     );
-    assert!(plan(&Part::default(), 4, None).is_empty());
+    assert!(plan(&View::of(&Part::default()), 4, None).is_empty());
 }
 
 #[test]
@@ -36,11 +46,11 @@ fn similar_lengths_go_together() {
     let data = crate::data::open("japanese-vowels", &Default::default()).unwrap();
     let part = &data.train;
     for epoch in 0..5 {
-        let steps = steps_with_padding(part, &plan(part, 32, Some((9, epoch))));
+        let steps = steps_with_padding(part, &plan(&View::of(part), 32, Some((9, epoch))));
         let waste = steps as f64 / part.steps() as f64 - 1.0;
         assert!(waste < 0.15, "epoch {epoch}: {waste}");
     }
-    assert!(steps_with_padding(part, &plan(part, 32, None)) * 100 < part.steps() * 115);
+    assert!(steps_with_padding(part, &plan(&View::of(part), 32, None)) * 100 < part.steps() * 115);
 }
 
 #[test]
@@ -48,8 +58,8 @@ fn a_batch_holds_values_targets_and_zero_padding() {
     let part = part(&[2, 5, 1, 3], 2);
     for isa in Isa::available() {
         let mut batch = Batch::<f64>::for_isa(isa);
-        batch.fill(&part, &[1, 0, 2, 3, 1], None);
-        batch.fill(&part, &[3, 1], None);
+        batch.fill(&View::of(&part), &[1, 0, 2, 3, 1], None);
+        batch.fill(&View::of(&part), &[3, 1], None);
         assert_eq!(batch.indices, [3, 1]);
         assert_eq!(batch.targets, [0, 1]);
         assert_eq!(batch.inputs.lengths(), [3, 5]);
@@ -71,7 +81,7 @@ fn unlabelled_parts_give_no_targets() {
     let mut part = Part::new(1);
     part.push(&[1.0], None, None);
     let mut batch = Batch::<f32>::new();
-    batch.fill(&part, &[0, 0], None);
+    batch.fill(&View::of(&part), &[0, 0], None);
     assert!(batch.targets.is_empty() && batch.inputs.sequences() == 2);
 }
 
@@ -96,7 +106,7 @@ fn noise_depends_on_seed_epoch_and_sequence_alone() {
     let part = part(&[4, 7, 2], 3);
     let filled = |indices: &[usize], noise| {
         let mut batch = Batch::<f32>::new();
-        batch.fill(&part, indices, Some(noise));
+        batch.fill(&View::of(&part), indices, Some(noise));
         batch
     };
     let alone = sequence(&filled(&[1], NOISE), 0);
@@ -118,7 +128,7 @@ fn noise_is_standard_normal_times_the_deviation() {
     let mut part = Part::new(10);
     (0..200).for_each(|_| part.push(&[0.0; 1000], None, None));
     let mut batch = Batch::<f32>::new();
-    batch.fill(&part, &(0..200).collect::<Vec<_>>(), Some(NOISE));
+    batch.fill(&View::of(&part), &(0..200).collect::<Vec<_>>(), Some(NOISE));
     let values: Vec<f64> = (0..200)
         .flat_map(|slot| sequence(&batch, slot))
         .map(|value| f64::from(value) / 0.5)
@@ -144,7 +154,7 @@ proptest! {
         shuffle: Option<(u64, usize)>,
     ) {
         let part = part(&lengths, 1);
-        let batches = plan(&part, batch_size, shuffle);
+        let batches = plan(&View::of(&part), batch_size, shuffle);
         prop_assert_eq!(batches.len(), lengths.len().div_ceil(batch_size));
         prop_assert!(batches.iter().filter(|batch| batch.len() < batch_size).count() <= 1);
         let mut all = batches.concat();
@@ -163,7 +173,7 @@ fn an_offset_is_one_for_all_steps_of_a_channel() {
             offset: 0.5,
             ..NOISE
         };
-        batch.fill(&part, indices, Some(noise));
+        batch.fill(&View::of(&part), indices, Some(noise));
         let values = sequence(&batch, slot);
         let clean = part.sequence(indices[slot]);
         values
@@ -180,4 +190,42 @@ fn an_offset_is_one_for_all_steps_of_a_channel() {
             .all(|step| step.iter().zip(&alone).all(|(a, b)| (a - b).abs() < 1e-4))
     );
     assert!(alone[0] != alone[1] && alone[0] != shift(&[0], 0)[0]);
+}
+
+#[test]
+fn streams_of_a_text_are_followed_by_their_targets() {
+    let text: Vec<u32> = (0..32).collect();
+    let streams = Streams::new(text.len(), 3, 4);
+    assert_eq!((streams.steps, streams.batches()), (10, 3));
+    let mut batch = Batch::<f32>::new();
+    batch.fill_text(&text, &streams, 1);
+    assert_eq!(batch.tokens, [4, 5, 6, 7, 14, 15, 16, 17, 24, 25, 26, 27]);
+    assert!(
+        batch
+            .targets
+            .iter()
+            .zip(&batch.tokens)
+            .all(|(target, token)| target - 1 == *token)
+    );
+    batch.fill_text(&text, &streams, 2);
+    assert_eq!(batch.tokens, [8, 9, 18, 19, 28, 29]);
+    assert_eq!(
+        (batch.inputs.lengths(), &batch.indices[..]),
+        (&[2; 3][..], &[6, 7, 8][..])
+    );
+    let alone = Streams::new(32, 1, 300);
+    assert_eq!((alone.steps, alone.batches(), Streams::new(2, 8, 5).count), (31, 1, 1));
+}
+
+#[test]
+fn tokens_and_step_labels_go_into_the_batch_as_they_are() {
+    let mut part = Part::of_tokens(vec![3, 4, 5, 6], vec![0, 1, 4], vec![]);
+    part.step_labels = vec![0, 1, 2, 3];
+    let mut batch = Batch::<f32>::new();
+    batch.fill(&View::of(&part), &[1, 0], None);
+    assert_eq!(
+        (&batch.tokens[..], &batch.targets[..]),
+        (&[4, 5, 6, 3][..], &[1, 2, 3, 0][..])
+    );
+    assert_eq!(batch.inputs.lengths(), [3, 1]);
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ernn::cell::CellConfig;
 use ernn::checkpoint::EpochRecord;
-use ernn::data::{self, Dataset, OpenOptions};
+use ernn::data::{self, Dataset, OpenOptions, Part};
 use ernn::model::Model;
 use ernn::optim::{OptimizerConfig, Sgd};
 use ernn::train::{
@@ -15,6 +15,15 @@ use ernn::train::{
 
 fn vowels() -> Dataset {
     data::open("japanese-vowels", &OpenOptions::default()).unwrap()
+}
+
+/// A part of these labelled sequences.
+fn selected(part: &Part, indices: &[usize]) -> Part {
+    let mut chosen = Part::new(part.features);
+    for &index in indices {
+        chosen.push(part.sequence(index), Some(part.labels[index]), None);
+    }
+    chosen
 }
 
 /// Three epochs of seven batches, with everything that draws random numbers.
@@ -120,7 +129,7 @@ fn a_run_stopped_after_any_batch_goes_on_to_the_same_bits() {
 fn the_test_part_has_no_influence_on_the_model() {
     let mut dataset = vowels();
     let test = dataset.test.as_mut().unwrap();
-    test.values.iter_mut().for_each(|value| *value *= -7.0);
+    test.numbers_mut().iter_mut().for_each(|value| *value *= -7.0);
     test.labels.reverse();
     let other = train::train(&dataset, &settings(), &Options::default(), &mut ()).unwrap();
     assert!(other.model.to_bytes() == whole().model.to_bytes());
@@ -137,9 +146,9 @@ fn the_test_part_has_no_influence_on_the_model() {
 #[test]
 fn a_validation_part_of_its_own_is_used_as_it_is() {
     let mut dataset = vowels();
-    let (fit, validation) = train::split(&dataset, 0.2, settings().training.seed).unwrap();
-    dataset.train = fit;
-    dataset.validation = validation;
+    let (fit, validation) = data::split(&dataset.train, 0.2, settings().training.seed).unwrap();
+    dataset.validation = Some(selected(&dataset.train, &validation));
+    dataset.train = selected(&dataset.train, &fit);
     let own = train::train(&dataset, &settings(), &Options::default(), &mut ()).unwrap();
     // The same sequences as in the split of the run: the same parameters.
     assert!(own.model.model.parameters() == whole().model.model.parameters());
@@ -251,7 +260,7 @@ fn class_weights_enter_the_loss_and_the_bias_learns() {
                 train.labels[index] != 0 || kept <= 3
             };
             let indices: Vec<usize> = (0..train.len()).filter(keep).collect();
-            dataset.train = train.select(&indices);
+            dataset.train = selected(train, &indices);
         });
         let bias = step[step.len() - 9..].to_vec();
         assert!(

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use ernn::checkpoint::SavedModel;
-use ernn::data::{Dataset, Part};
+use ernn::data::{Dataset, View};
 use ernn::evaluate::{self, Evaluation};
 use ernn::train::{self, RunConfig};
 use serde::Serialize;
@@ -53,13 +53,16 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let mut dataset = arguments.reading.as_for(&saved)?.open(&arguments.data)?;
     let trained_on_it = saved.provenance.fingerprint == train::fingerprint(&dataset);
     dataset.relabel(&saved.classes)?;
-    let (name, mut part) = choose(&saved, &dataset, trained_on_it, arguments.part)?;
-    super::fit_to_model(&saved, &dataset.feature_names, &mut part);
+    let names = dataset.feature_names.clone();
+    let parts = dataset.parts_mut();
+    parts.for_each(|part| super::fit_to_model(&saved, &names, part));
+    let (name, part) = choose(&saved, &dataset, trained_on_it, arguments.part)?;
+    super::warn_of_length(&saved, part.longest());
     let report = Report {
         model: &arguments.model,
         dataset: &dataset.name,
         part: name,
-        evaluation: evaluate::evaluate(&saved, &part)?,
+        evaluation: evaluate::evaluate(&saved, part)?,
     };
     if arguments.json {
         output::print_json(&report)?;
@@ -69,12 +72,12 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-fn choose(
+fn choose<'a>(
     saved: &SavedModel,
-    dataset: &Dataset,
+    dataset: &'a Dataset,
     trained_on_it: bool,
     asked: Option<PartName>,
-) -> Result<(&'static str, Part)> {
+) -> Result<(&'static str, View<'a>)> {
     let absent = |part: &str| {
         Failure::Library(ernn::Error::Data {
             dataset: dataset.name.clone(),
@@ -83,11 +86,11 @@ fn choose(
     };
     let own = dataset.validation.is_some();
     match asked {
-        None | Some(PartName::Test) if dataset.test.is_some() => Ok(("test", dataset.test.clone().unwrap_or_default())),
+        None | Some(PartName::Test) if dataset.test.is_some() => Ok(("test", View::of_all(&dataset.test))),
         Some(PartName::Test) => Err(absent("test")),
-        None if !own && !trained_on_it => Ok(("all", dataset.train.clone())),
+        None if !own && !trained_on_it => Ok(("all", View::of(&dataset.train))),
         // Splitting again as the run did needs the run's own data.
-        Some(PartName::Train) if !own && !trained_on_it => Ok(("train", dataset.train.clone())),
+        Some(PartName::Train) if !own && !trained_on_it => Ok(("train", View::of(&dataset.train))),
         Some(PartName::Validation) if !own && !trained_on_it => Err(absent("validation")),
         Some(PartName::Train) => Ok(("train", split(saved, dataset)?.0)),
         None | Some(PartName::Validation) => match split(saved, dataset)? {
@@ -99,9 +102,9 @@ fn choose(
 }
 
 /// The run's own split, by the settings in the model; without a run, the data's own.
-fn split(saved: &SavedModel, dataset: &Dataset) -> Result<(Part, Option<Part>)> {
+fn split<'a>(saved: &SavedModel, dataset: &'a Dataset) -> Result<(View<'a>, Option<View<'a>>)> {
     if saved.provenance.is_imported() {
-        return Ok((dataset.train.clone(), dataset.validation.clone()));
+        return Ok((View::of(&dataset.train), dataset.validation.as_ref().map(View::of)));
     }
     let config = RunConfig::from_toml(&saved.provenance.settings, Path::new("the model's settings"), None)?;
     Ok(train::split(dataset, config.training.validation, config.training.seed)?)

@@ -21,11 +21,11 @@ use ernn::evaluate::length_note;
 use crate::failure::{Failure, Result};
 use crate::output::say;
 
-/// Puts channels of the same names into the model's order, and says what a person should know about the sequences.
+/// Puts channels of the same names into the model's order.
 fn fit_to_model(saved: &SavedModel, names: &[String], part: &mut Part) {
     if let Some(order) = order_of(&saved.feature_names, names) {
         let mut row = vec![0.0; order.len()];
-        for values in part.values.chunks_exact_mut(order.len()) {
+        for values in part.numbers_mut().chunks_exact_mut(order.len()) {
             row.copy_from_slice(values);
             values
                 .iter_mut()
@@ -33,7 +33,11 @@ fn fit_to_model(saved: &SavedModel, names: &[String], part: &mut Part) {
                 .for_each(|(value, &from)| *value = row[from]);
         }
     }
-    if let Some(note) = length_note(&saved.model, part) {
+}
+
+/// Says what a person should know about sequences that are longer than those the model learned from.
+fn warn_of_length(saved: &SavedModel, longest: usize) {
+    if let Some(note) = length_note(&saved.model, longest) {
         say(&format!("warning: {note}"));
     }
 }

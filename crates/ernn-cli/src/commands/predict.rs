@@ -44,6 +44,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         file => data::open_sequences(Path::new(file), &options)?,
     };
     super::fit_to_model(&saved, &sequences.feature_names, &mut sequences.part);
+    super::warn_of_length(&saved, sequences.part.longest());
     let predictions = evaluate::predict(&saved, &sequences.part)?;
     let mut out = BufWriter::new(io::stdout().lock());
     match arguments.format {

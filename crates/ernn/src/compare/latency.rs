@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Result;
 use crate::checkpoint::{SavedModel, write_atomically};
-use crate::data::{Dataset, Part};
+use crate::data::{Dataset, Part, View};
 use crate::train::Machine;
 
 const LATENCY_FILE: &str = "latency.json";
@@ -47,11 +47,11 @@ pub(super) fn measure(row: &Path, run: &Path, dataset: &Dataset) -> Result<()> {
     let saved = SavedModel::load(run)?;
     let part = dataset.test.as_ref().unwrap_or(&dataset.train);
     let sequence = typical_sequence(part, &saved)?;
-    let mut times = time(&saved, &sequence.values);
+    let mut times = time(&saved, &sequence);
     times.sort_by(f64::total_cmp);
     let written = Written {
         milliseconds: 1e3 * times[times.len() / 2],
-        steps: sequence.steps(),
+        steps: sequence.len() / part.features.max(1),
         repetitions: times.len(),
         machine: Machine::here(1),
     };
@@ -59,15 +59,16 @@ pub(super) fn measure(row: &Path, run: &Path, dataset: &Dataset) -> Result<()> {
     write_atomically(&row.join(LATENCY_FILE), text.as_bytes())
 }
 
-/// A part of one normalized sequence: the first one of median length.
-fn typical_sequence(part: &Part, saved: &SavedModel) -> Result<Part> {
+/// One normalized sequence: the first one of median length.
+fn typical_sequence(part: &Part, saved: &SavedModel) -> Result<Vec<f32>> {
     let mut order: Vec<usize> = (0..part.len()).collect();
     order.sort_by_key(|&sequence| part.length(sequence));
     let middle = part.length(order[order.len() / 2]);
     let first = (0..part.len()).find(|&sequence| part.length(sequence) == middle);
-    let mut sequence = part.select(first.as_slice());
-    saved.normalization.apply(&mut sequence)?;
-    Ok(sequence)
+    let view = View::chosen(part, first.as_slice()).normalized(&saved.normalization)?;
+    let mut values = vec![0.0; middle * part.features];
+    view.read(0, &mut values);
+    Ok(values)
 }
 
 /// Seconds of each repetition.

@@ -68,8 +68,8 @@ fn unpack(name: &str, packed: &[u8], feature_names: Vec<String>, first_class: us
             .map(|class| class.to_string())
             .collect(),
         train,
-        validation: None,
         test: Some(test),
+        ..Dataset::default()
     }
 }
 
@@ -120,7 +120,13 @@ mod tests {
         assert_eq!(test.sequence(359)[58..], [8.0, 12.0, 14.0, 12.0, 1.0, 0.0]);
         assert_eq!((data.train.labels[0], test.labels[359]), (0, 8));
         assert!((0..360).all(|sequence| test.length(sequence) == 64));
-        assert!(data.train.values.iter().all(|value| (0.0..=16.0).contains(value)));
+        assert!(
+            data.train
+                .values
+                .numbers()
+                .iter()
+                .all(|value| (0.0..=16.0).contains(value))
+        );
     }
 
     #[test]

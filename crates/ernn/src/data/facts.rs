@@ -1,6 +1,6 @@
 //! What a data set holds, in numbers, for `ernn data info`.
 
-use super::{Dataset, Normalization, Part};
+use super::{Dataset, Normalization, Part, View};
 
 /// The facts of a data set.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -46,7 +46,7 @@ pub struct PartFacts {
 
 /// Counts what a data set holds.
 pub fn describe(dataset: &Dataset) -> DatasetFacts {
-    let scale = Normalization::fit(&dataset.train)
+    let scale = Normalization::fit(&View::of(&dataset.train))
         .map(|normalization| normalization.scale)
         .unwrap_or_default();
     let constant = dataset
@@ -54,10 +54,7 @@ pub fn describe(dataset: &Dataset) -> DatasetFacts {
         .iter()
         .zip(scale)
         .filter(|&(_, scale)| scale == 0.0);
-    let bytes: usize = dataset
-        .parts()
-        .map(|(_, part)| size_of_val(part.values.as_slice()))
-        .sum();
+    let bytes: usize = dataset.parts().map(|(_, part)| part.values.bytes()).sum();
     DatasetFacts {
         name: dataset.name.clone(),
         features: dataset.train.features,

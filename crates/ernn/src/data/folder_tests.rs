@@ -2,6 +2,7 @@ use std::fs;
 
 use super::super::npy::tests::file;
 use super::*;
+use crate::data::Values;
 
 const TRAIN: &str = "series,x,label\n0,1,walk\n1,2,sit\n";
 const TEST: &str = "series,x,label\n0,3,sit\n";
@@ -37,7 +38,7 @@ fn parts_are_told_by_words_in_the_names() {
         let data = both(train, test, validation);
         assert_eq!(
             (data.train.values, data.test.unwrap().values),
-            (vec![1.0, 2.0], vec![3.0])
+            (Values::Numbers(vec![1.0, 2.0]), Values::Numbers(vec![3.0]))
         );
         assert_eq!(
             (data.classes, data.validation.unwrap().labels),

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 use super::number::{parse, shown};
 use super::raw::format_error;
-use super::{Dataset, Part};
+use super::{Dataset, Part, Values};
 use crate::{Error, Result};
 
 const STEPS: usize = 128;
@@ -85,8 +85,8 @@ fn read_sized(folder: &Path, name: &str, classes: Classes, parts: [(&str, usize)
         feature_names,
         classes: class_names(classes),
         train: train?,
-        validation: None,
         test: Some(test?),
+        ..Dataset::default()
     })
 }
 
@@ -124,10 +124,10 @@ fn build(folder: &Path, part: &str, windows: usize, signals: &[Vec<f32>], classe
     Ok(Part {
         features,
         offsets: (0..=windows).map(|window| window * STEPS).collect(),
-        values,
+        values: Values::Numbers(values),
         labels: activities.into_iter().map(class).collect(),
         groups: people,
-        filled: Vec::new(),
+        ..Part::default()
     })
 }
 

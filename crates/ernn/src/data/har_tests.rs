@@ -128,7 +128,14 @@ fn the_published_data_set() {
     };
     assert_eq!(counts(&data.train, 6), [1226, 1073, 986, 1286, 1374, 1407]);
     assert_eq!(counts(test, 6), [496, 471, 420, 491, 532, 537]);
-    let mean = data.train.values.iter().map(|&value| f64::from(value)).sum::<f64>() / data.train.values.len() as f64;
+    let mean = data
+        .train
+        .values
+        .numbers()
+        .iter()
+        .map(|&value| f64::from(value))
+        .sum::<f64>()
+        / data.train.values.numbers().len() as f64;
     assert!((mean - 0.102_066_057_229_750_93).abs() < 1e-8, "{mean}");
     let two = open("har-2", &OpenOptions::default()).unwrap();
     assert_eq!(

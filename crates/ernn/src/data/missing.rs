@@ -58,7 +58,7 @@ impl FromStr for MissingPolicy {
 
 /// Fills the NaNs of a part and remembers where they were; or refuses.
 pub(crate) fn fill(raw: &mut Raw, policy: MissingPolicy) -> Result<()> {
-    let values = raw.part.values.iter().enumerate();
+    let values = raw.part.values.numbers().iter().enumerate();
     let gaps: Vec<usize> = values
         .filter(|(_, value)| value.is_nan())
         .map(|(position, _)| position)
@@ -74,7 +74,7 @@ pub(crate) fn fill(raw: &mut Raw, policy: MissingPolicy) -> Result<()> {
                 count: gaps.len(),
             });
         }
-        MissingPolicy::Zero => gaps.iter().for_each(|&position| raw.part.values[position] = 0.0),
+        MissingPolicy::Zero => gaps.iter().for_each(|&position| raw.part.numbers_mut()[position] = 0.0),
         MissingPolicy::Interpolate | MissingPolicy::Previous => fill_channels(raw, policy)?,
     }
     raw.part.filled = gaps;
@@ -87,7 +87,7 @@ fn fill_channels(raw: &mut Raw, policy: MissingPolicy) -> Result<()> {
     for sequence in 0..raw.part.len() {
         let range = raw.part.offsets[sequence] * features..raw.part.offsets[sequence + 1] * features;
         for feature in 0..features {
-            let values = &mut raw.part.values[range.clone()];
+            let values = &mut raw.part.numbers_mut()[range.clone()];
             channel.clear();
             channel.extend(values.iter().skip(feature).step_by(features).copied());
             if !channel.iter().any(|value| value.is_nan()) {
@@ -195,7 +195,7 @@ mod tests {
             (MissingPolicy::Zero, [1.0, 5.0, 0.0, 6.0, 3.0, 0.0, 7.0, 8.0]),
         ] {
             let raw = raw().finish(policy).unwrap();
-            assert_eq!(raw.part.values, values, "{policy}");
+            assert_eq!(raw.part.values.numbers(), values, "{policy}");
             assert_eq!(raw.part.filled, [2, 5], "{policy}");
         }
     }

@@ -22,6 +22,8 @@ pub(crate) mod random;
 mod raw;
 mod split;
 mod ts;
+mod values;
+mod view;
 
 pub use facts::{DatasetFacts, PartFacts, describe};
 pub use known::{Known, found, known};
@@ -29,5 +31,7 @@ pub use missing::MissingPolicy;
 pub use normalize::Normalization;
 pub(crate) use npy::{half, numbers};
 pub use open::{OpenOptions, open, open_sequences, read_sequences};
-pub use part::{Dataset, Part, Sequences};
+pub use part::{Dataset, Part, Sequences, Task};
 pub use split::split;
+pub use values::{Images, NoiseKind, NoiseSteps, Values};
+pub use view::View;

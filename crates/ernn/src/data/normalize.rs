@@ -7,7 +7,8 @@
 //! Statistics are summed in `f64` and skip values that were missing. The subtraction and product are in `f64` too, so two huge
 //! finite values cannot overflow on the way.
 
-use super::Part;
+use super::values::{Images, plain_table};
+use super::{Part, Values, View};
 use crate::{Error, Result};
 
 /// Mean and scale of each channel.
@@ -28,20 +29,32 @@ impl Normalization {
         }
     }
 
-    /// Takes the statistics of a part, which should be the training part.
+    /// Takes the statistics of sequences, which should be those to train on. All pixels of a picture share those of their color;
+    /// tokens have none.
     ///
     /// # Errors
-    /// If the part holds no value, or an infinite one.
-    pub fn fit(part: &Part) -> Result<Normalization> {
-        if part.values.is_empty() {
+    /// If there is no value, or an infinite one.
+    pub fn fit(view: &View) -> Result<Normalization> {
+        if view.steps() == 0 {
             return Err(problem("no values to take the mean and deviation of".to_owned()));
         }
-        let mut moments = vec![Moments::default(); part.features];
-        let mut filled = part.filled.iter().copied().peekable();
-        for (step, row) in part.values.chunks_exact(part.features).enumerate() {
-            for (feature, (&value, moments)) in row.iter().zip(&mut moments).enumerate() {
-                if filled.next_if_eq(&(step * part.features + feature)).is_none() && !value.is_nan() {
-                    moments.add(f64::from(value));
+        match view.first_part().map(|part| &part.values) {
+            Some(Values::Images(images)) => Ok(Self::fit_pictures(view, images)),
+            Some(Values::Tokens(_)) => Ok(Self::identity(view.features())),
+            _ => Self::fit_numbers(view),
+        }
+    }
+
+    fn fit_numbers(view: &View) -> Result<Normalization> {
+        let features = view.features();
+        let mut moments = vec![Moments::default(); features];
+        for (values, filled) in view.stored() {
+            let mut filled = filled.peekable();
+            for (step, row) in values.chunks_exact(features).enumerate() {
+                for (feature, (&value, moments)) in row.iter().zip(&mut moments).enumerate() {
+                    if filled.next_if_eq(&(step * features + feature)).is_none() && !value.is_nan() {
+                        moments.add(f64::from(value));
+                    }
                 }
             }
         }
@@ -56,23 +69,47 @@ impl Normalization {
         Ok(normalization)
     }
 
-    /// Normalizes a part in place. A constant channel becomes exactly zero.
+    /// How often each byte occurs says it all.
+    fn fit_pictures(view: &View, images: &Images) -> Normalization {
+        let mut counts = vec![[0u64; 256]; images.colors];
+        for picture in view.pictures() {
+            for pixel in picture.chunks_exact(images.colors) {
+                for (counts, &byte) in counts.iter_mut().zip(pixel) {
+                    counts[usize::from(byte)] += 1;
+                }
+            }
+        }
+        let of_color = counts.iter().map(|counts| {
+            let total = counts.iter().sum::<u64>().max(1) as f64;
+            let sum = |power: i32| {
+                let values = counts.iter().enumerate();
+                values
+                    .map(|(byte, &count)| count as f64 * (byte as f64).powi(power))
+                    .sum::<f64>()
+            };
+            let mean = sum(1) / total;
+            let deviation = (sum(2) / total - mean * mean).max(0.0).sqrt();
+            let scale = if deviation > 0.0 { 255.0 / deviation } else { 0.0 };
+            ((mean / 255.0) as f32, scale as f32)
+        });
+        let (mean, scale): (Vec<f32>, Vec<f32>) = of_color.unzip();
+        Normalization {
+            mean: mean.repeat(images.row),
+            scale: scale.repeat(images.row),
+        }
+    }
+
+    /// Normalizes the numbers of a part in place; pictures and tokens stay as they are.
     ///
     /// # Errors
-    /// If the part has another number of channels, or a value is not finite before or after; the part is then half done.
+    /// If the part has another number of channels, or a value is not finite before or after; the part is then as it was.
     pub fn apply(&self, part: &mut Part) -> Result<()> {
-        if part.features != self.mean.len() {
-            return Err(problem(format!(
-                "{} channels, but the normalization was made for {}",
-                part.features,
-                self.mean.len()
-            )));
+        View::of(part).normalized(self)?;
+        let features = part.features.max(1);
+        for row in part.numbers_mut().chunks_exact_mut(features) {
+            self.apply_row(row);
         }
-        let mut finite = true;
-        for row in part.values.chunks_exact_mut(part.features.max(1)) {
-            finite &= self.apply_row(row);
-        }
-        if finite { Ok(()) } else { Err(self.not_finite(part)) }
+        Ok(())
     }
 
     /// Normalizes one step; `false` if a value is not finite before or after.
@@ -80,32 +117,116 @@ impl Normalization {
         let mut finite = true;
         for ((value, &mean), &scale) in row.iter_mut().zip(&self.mean).zip(&self.scale) {
             finite &= value.is_finite();
-            *value = if scale == 0.0 && value.is_finite() {
-                0.0
-            } else {
-                ((f64::from(*value) - f64::from(mean)) * f64::from(scale)) as f32
-            };
+            *value = normalized(*value, mean, scale);
             finite &= value.is_finite();
         }
         finite
     }
 
-    fn not_finite(&self, part: &Part) -> Error {
-        let position = part
-            .values
-            .iter()
-            .position(|value| !value.is_finite())
-            .unwrap_or_default();
-        let (step, feature) = (position / part.features, position % part.features);
-        let sequence = part.offsets.partition_point(|&offset| offset <= step).saturating_sub(1);
-        problem(format!(
-            "sequence {}, step {}, channel {}: not a finite number, or too far from the mean {} of the training part in \
-             units of its deviation",
-            sequence + 1,
-            step - part.offsets[sequence] + 1,
-            feature + 1,
-            self.mean[feature]
-        ))
+    /// Refuses numbers that are not finite before or after; `place` is the place of the sequence among those looked at.
+    pub(super) fn check(&self, part: &Part, sequence: usize, place: usize) -> Result<()> {
+        if !matches!(part.values, Values::Numbers(_)) {
+            return Ok(());
+        }
+        for (step, row) in part.sequence(sequence).chunks_exact(part.features).enumerate() {
+            let bad = |(&value, (&mean, &scale)): (&f32, (&f32, &f32))| {
+                !value.is_finite() || !normalized(value, mean, scale).is_finite()
+            };
+            let mut channels = row.iter().zip(self.mean.iter().zip(&self.scale));
+            if let Some(feature) = channels.position(bad) {
+                return Err(problem(format!(
+                    "sequence {}, step {}, channel {}: not a finite number, or too far from the mean {} of the training part in \
+                     units of its deviation",
+                    place + 1,
+                    step + 1,
+                    feature + 1,
+                    self.mean[feature]
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// In `f64`, so that two huge finite values cannot overflow on the way; a constant channel becomes exactly zero.
+fn normalized(value: f32, mean: f32, scale: f32) -> f32 {
+    if scale == 0.0 && value.is_finite() {
+        return 0.0;
+    }
+    ((f64::from(value) - f64::from(mean)) * f64::from(scale)) as f32
+}
+
+/// A normalization made ready for reading: numbers in long runs, bytes through tables.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Reader {
+    /// Means and scales of several steps one after the other, so that a loop over them is long; empty: as they are.
+    mean: Vec<f64>,
+    scale: Vec<f64>,
+    /// The number for each byte of each color.
+    tables: Vec<[f32; 256]>,
+}
+
+/// Numbers of a run at least.
+const RUN: usize = 64;
+
+impl Reader {
+    /// Gives values as they are.
+    pub fn plain(part: Option<&Part>) -> Self {
+        let colors = match part.map(|part| &part.values) {
+            Some(Values::Images(images)) => images.colors,
+            _ => 0,
+        };
+        Reader {
+            tables: vec![plain_table(); colors],
+            ..Reader::default()
+        }
+    }
+
+    /// Normalizes the values of parts like this one.
+    ///
+    /// # Errors
+    /// If the numbers of features differ.
+    pub fn new(part: Option<&Part>, normalization: &Normalization) -> Result<Self> {
+        let mut reader = Self::plain(part);
+        let Some(part) = part else {
+            return Ok(reader);
+        };
+        let (found, expected) = (part.features, normalization.mean.len());
+        if found != expected {
+            return Err(problem(format!(
+                "{found} channels, but the normalization was made for {expected}"
+            )));
+        }
+        let channels = normalization.mean.iter().zip(&normalization.scale);
+        for (table, (&mean, &scale)) in reader.tables.iter_mut().zip(channels) {
+            table
+                .iter_mut()
+                .for_each(|value| *value = normalized(*value, mean, scale));
+        }
+        let times = RUN.div_ceil(found.max(1));
+        let repeated = |values: &[f32]| values.repeat(times).into_iter().map(f64::from).collect();
+        reader.mean = repeated(&normalization.mean);
+        reader.scale = repeated(&normalization.scale);
+        Ok(reader)
+    }
+
+    pub fn tables(&self) -> &[[f32; 256]] {
+        &self.tables
+    }
+
+    /// Writes finite numbers, normalized: `values * 0` is 0 for a constant channel.
+    pub fn numbers(&self, values: &[f32], out: &mut [f32]) {
+        if self.mean.is_empty() {
+            out.copy_from_slice(values);
+            return;
+        }
+        let run = self.mean.len();
+        for (values, out) in values.chunks(run).zip(out.chunks_mut(run)) {
+            for ((out, &value), (mean, scale)) in out.iter_mut().zip(values).zip(self.mean.iter().zip(&self.scale)) {
+                // Adding 0 makes a negative zero positive.
+                *out = ((f64::from(value) - mean) * scale + 0.0) as f32;
+            }
+        }
     }
 }
 
@@ -171,14 +292,18 @@ mod tests {
         part
     }
 
+    fn fit(part: &Part) -> Result<Normalization> {
+        Normalization::fit(&View::of(part))
+    }
+
     #[test]
     fn mean_zero_and_variance_one() {
         let mut data = part(2, &[1.0, 1000.5, 2.0, 1001.5, 3.0, 1002.5, 6.0, 999.5]);
-        let normalization = Normalization::fit(&data).unwrap();
+        let normalization = fit(&data).unwrap();
         assert_eq!(normalization.mean, [3.0, 1001.0]);
         normalization.apply(&mut data).unwrap();
         for feature in 0..2 {
-            let channel: Vec<f32> = data.values.iter().skip(feature).step_by(2).copied().collect();
+            let channel: Vec<f32> = data.values.numbers().iter().skip(feature).step_by(2).copied().collect();
             let mean = channel.iter().sum::<f32>() / 4.0;
             let variance = channel.iter().map(|value| (value - mean) * (value - mean)).sum::<f32>() / 4.0;
             assert!(mean.abs() < 1e-6 && (variance - 1.0).abs() < 1e-6);
@@ -188,12 +313,17 @@ mod tests {
     #[test]
     fn a_constant_channel_becomes_exactly_zero_also_in_another_part() {
         let constant = part(1, &[7.1, 7.1, 7.1]);
-        let normalization = Normalization::fit(&constant).unwrap();
+        let normalization = fit(&constant).unwrap();
         assert_eq!((normalization.mean[0], normalization.scale[0]), (7.1, 0.0));
         let mut other = part(1, &[7.1, 3e38, -3e38]);
         normalization.apply(&mut other).unwrap();
         assert_eq!(
-            other.values.iter().map(|value| value.to_bits()).collect::<Vec<_>>(),
+            other
+                .values
+                .numbers()
+                .iter()
+                .map(|value| value.to_bits())
+                .collect::<Vec<_>>(),
             [0, 0, 0]
         );
     }
@@ -202,13 +332,13 @@ mod tests {
     fn filled_values_do_not_count() {
         let mut data = part(2, &[1.0, 5.0, 9.0, 5.0, 3.0, 5.0, 8.0, 7.0]);
         data.filled = vec![2, 6];
-        let normalization = Normalization::fit(&data).unwrap();
+        let normalization = fit(&data).unwrap();
         assert_eq!(normalization.mean, [2.0, 5.5]);
         assert_eq!(normalization.scale[0], 1.0);
-        data.values[2] = f32::NAN;
-        data.values[6] = f32::NAN;
+        data.numbers_mut()[2] = f32::NAN;
+        data.numbers_mut()[6] = f32::NAN;
         data.filled.clear();
-        assert_eq!(Normalization::fit(&data).unwrap(), normalization);
+        assert_eq!(fit(&data).unwrap(), normalization);
     }
 
     #[test]
@@ -221,27 +351,27 @@ mod tests {
             [f32::MAX, f32::MIN, f32::MAX, f32::MIN],
         ] {
             let mut data = part(1, &values);
-            Normalization::fit(&data).unwrap().apply(&mut data).unwrap();
+            fit(&data).unwrap().apply(&mut data).unwrap();
             assert!(
-                data.values.iter().all(|value| value.abs() < 4.0),
+                data.values.numbers().iter().all(|value| value.abs() < 4.0),
                 "{values:?} {:?}",
-                data.values
+                data.values.numbers()
             );
         }
     }
 
     #[test]
     fn what_cannot_be_normalized_is_refused() {
-        let normalization = Normalization::fit(&part(1, &[0.0, 1e-38])).unwrap();
+        let normalization = fit(&part(1, &[0.0, 1e-38])).unwrap();
         let error = normalization.apply(&mut part(1, &[0.0, 1e30])).unwrap_err().to_string();
         assert!(error.contains("sequence 1, step 2, channel 1"), "{error}");
         for bad in [f32::NAN, f32::INFINITY] {
             assert!(normalization.apply(&mut part(1, &[0.0, bad])).is_err());
             assert!(Normalization::identity(1).apply(&mut part(1, &[bad])).is_err());
         }
-        assert!(Normalization::fit(&part(1, &[0.0, f32::INFINITY])).is_err());
-        assert!(Normalization::fit(&part(1, &[f32::INFINITY])).is_err());
-        assert!(Normalization::fit(&Part::new(3)).is_err());
+        assert!(fit(&part(1, &[0.0, f32::INFINITY])).is_err());
+        assert!(fit(&part(1, &[f32::INFINITY])).is_err());
+        assert!(fit(&Part::new(3)).is_err());
         let error = normalization.apply(&mut part(2, &[0.0, 1.0])).unwrap_err().to_string();
         assert_eq!(error, "normalization: 2 channels, but the normalization was made for 1");
     }

@@ -69,7 +69,7 @@ fn edgeml_layout_in_every_order_and_type() {
         let raw = read_with(bytes, Some(3)).unwrap();
         assert_eq!((raw.part.len(), raw.part.features, raw.part.length(0)), (2, 3, 2));
         assert_eq!(
-            raw.part.values,
+            raw.part.values.numbers(),
             [1.0, 2.0, 3.0, 4.0, 5.0, 6.5, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0]
         );
         let sequences = raw.into_sequences().unwrap();
@@ -107,7 +107,7 @@ fn whole_number_and_half_types() {
     ];
     for (descr, bytes, expected) in cases {
         let raw = read_with(&file(descr, false, &[1, 3, 1], &bytes), None).unwrap();
-        assert_eq!(raw.part.values, expected, "{descr}");
+        assert_eq!(raw.part.values.numbers(), expected, "{descr}");
     }
     assert!(half(0x7c00).is_infinite() && half(0x7e00).is_nan());
 }

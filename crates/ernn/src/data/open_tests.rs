@@ -2,7 +2,7 @@ use std::fs;
 
 use super::super::npy::tests::file;
 use super::*;
-use crate::data::Normalization;
+use crate::data::{Normalization, View};
 
 /// The shared folder of small inputs beside the repository; `None`, with a line that says so, where there is none.
 fn cases() -> Option<PathBuf> {
@@ -76,9 +76,18 @@ fn cases_that_are_right() {
     let interleaved = case("interleaved.csv").train;
     assert_eq!(interleaved.sequence(0)[..4], [5.0, 0.0, 5.1, -0.1]);
     let mut constant = case("constant_channel.csv").train;
-    Normalization::fit(&constant).unwrap().apply(&mut constant).unwrap();
-    assert!(constant.values.iter().skip(1).step_by(2).all(|&value| value == 0.0));
-    assert!(constant.values.iter().all(|value| value.is_finite()));
+    let normalization = Normalization::fit(&View::of(&constant)).unwrap();
+    normalization.apply(&mut constant).unwrap();
+    assert!(
+        constant
+            .values
+            .numbers()
+            .iter()
+            .skip(1)
+            .step_by(2)
+            .all(|&value| value == 0.0)
+    );
+    assert!(constant.values.numbers().iter().all(|value| value.is_finite()));
 }
 
 #[test]
@@ -193,7 +202,7 @@ fn a_file_of_several_arrays_gives_several_parts() {
 fn sequences_from_a_stream() {
     let read = read_sequences("series,x\nb,1\na,2\nb,3\n".as_bytes(), &OpenOptions::default()).unwrap();
     assert_eq!(
-        (read.names, read.part.values),
+        (read.names, read.part.values.numbers().to_vec()),
         (vec!["b".to_owned(), "a".to_owned()], vec![1.0, 3.0, 2.0])
     );
     assert_eq!(read.source, "standard input");

@@ -1,16 +1,22 @@
 //! The containers: ragged sequences of one part, and the data set that holds up to three parts.
 
-/// Sequences of one part (train, validation or test), ragged: sequence `i` is rows `offsets[i]..offsets[i+1]` of `values`.
+use super::values::{Images, Values};
+
+/// Sequences of one part (train, validation or test), ragged: sequence `i` is the steps `offsets[i]..offsets[i+1]`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Part {
-    /// Values a step.
+    /// Values a step; 1 for tokens.
     pub features: usize,
     /// Where each sequence starts, in steps; one more entry than sequences.
     pub offsets: Vec<usize>,
-    /// `[total steps, features]`.
-    pub values: Vec<f32>,
-    /// The class of each sequence, an index into [`Dataset::classes`]; empty for unlabelled data.
+    /// What the steps hold.
+    pub values: Values,
+    /// The class of each sequence, an index into [`Dataset::classes`]; empty for unlabelled data and other tasks.
     pub labels: Vec<u32>,
+    /// The class of each step, for [`Task::StepClassification`]; otherwise empty.
+    pub step_labels: Vec<u32>,
+    /// The number that belongs to each sequence, for [`Task::Regression`]; otherwise empty.
+    pub numbers: Vec<f32>,
     /// The group (subject, speaker, session) of each sequence; empty where the data names none. A validation split never
     /// divides a group.
     pub groups: Vec<u32>,
@@ -19,11 +25,49 @@ pub struct Part {
 }
 
 impl Part {
-    /// A part without sequences.
+    /// A part without sequences, of numbers.
     pub fn new(features: usize) -> Part {
         Part {
             features,
             offsets: vec![0],
+            ..Part::default()
+        }
+    }
+
+    /// A part of pictures, with the class of each.
+    ///
+    /// # Panics
+    /// If there is not one label a picture.
+    pub fn of_images(images: Images, labels: Vec<u32>) -> Part {
+        assert_eq!(images.len(), labels.len(), "one label a picture");
+        let steps = images.steps();
+        Part {
+            features: images.features(),
+            offsets: (0..=images.len()).map(|picture| picture * steps).collect(),
+            values: Values::Images(images),
+            labels,
+            ..Part::default()
+        }
+    }
+
+    /// A part of tokens; `labels` may be empty.
+    ///
+    /// # Panics
+    /// If `offsets` do not rise from 0 to the number of tokens, or labels are there and not one a sequence.
+    pub fn of_tokens(tokens: Vec<u32>, offsets: Vec<usize>, labels: Vec<u32>) -> Part {
+        assert!(
+            offsets.first() == Some(&0) && offsets.last() == Some(&tokens.len()) && offsets.is_sorted(),
+            "offsets from 0 to the number of tokens"
+        );
+        assert!(
+            labels.is_empty() || labels.len() + 1 == offsets.len(),
+            "one label a sequence"
+        );
+        Part {
+            features: 1,
+            offsets,
+            values: Values::Tokens(tokens),
+            labels,
             ..Part::default()
         }
     }
@@ -43,9 +87,20 @@ impl Part {
         self.offsets[sequence + 1] - self.offsets[sequence]
     }
 
-    /// Values of a sequence, `[length, features]`.
+    /// Numbers of a sequence, `[length, features]`, as they are stored.
+    ///
+    /// # Panics
+    /// If the part is of pictures or tokens; [`View::read`](super::View::read) takes those, too.
     pub fn sequence(&self, sequence: usize) -> &[f32] {
-        &self.values[self.offsets[sequence] * self.features..self.offsets[sequence + 1] * self.features]
+        &self.values.numbers()[self.offsets[sequence] * self.features..self.offsets[sequence + 1] * self.features]
+    }
+
+    /// The numbers, to change them; those of pictures and tokens can't be changed, and are none.
+    pub fn numbers_mut(&mut self) -> &mut [f32] {
+        match &mut self.values {
+            Values::Numbers(values) => values,
+            _ => &mut [],
+        }
     }
 
     /// Steps of the longest sequence; 0 for an empty part.
@@ -58,10 +113,11 @@ impl Part {
         self.offsets.last().copied().unwrap_or(0)
     }
 
-    /// Appends a sequence `[length, features]`.
+    /// Appends a sequence of numbers `[length, features]`.
     ///
     /// # Panics
-    /// If `values` is not a whole number of steps, or if some sequences have a label (a group) and others have none.
+    /// If `values` is not a whole number of steps, if some sequences have a label (a group) and others have none, or the part is
+    /// of pictures or tokens.
     pub fn push(&mut self, values: &[f32], label: Option<u32>, group: Option<u32>) {
         assert!(self.features > 0, "a part needs at least one feature");
         assert_eq!(values.len() % self.features, 0, "not a whole number of steps");
@@ -73,36 +129,32 @@ impl Part {
             self.groups.len() == if group.is_some() { self.len() } else { 0 },
             "either all sequences have a group or none"
         );
+        let Values::Numbers(all) = &mut self.values else {
+            panic!("numbers are added to a part of numbers");
+        };
         if self.offsets.is_empty() {
             self.offsets.push(0);
         }
-        self.values.extend_from_slice(values);
-        self.offsets.push(self.values.len() / self.features);
+        all.extend_from_slice(values);
+        self.offsets.push(all.len() / self.features);
         self.labels.extend(label);
         self.groups.extend(group);
     }
+}
 
-    /// A part of these sequences, in this order.
-    ///
-    /// # Panics
-    /// If an index is out of range.
-    pub fn select(&self, indices: &[usize]) -> Part {
-        let mut part = Part::new(self.features);
-        part.offsets.reserve(indices.len());
-        part.values
-            .reserve(indices.iter().map(|&index| self.length(index)).sum::<usize>() * self.features);
-        for &index in indices {
-            let label = self.labels.get(index).copied();
-            let group = self.groups.get(index).copied();
-            let (from, to) = (part.values.len(), self.offsets[index] * self.features);
-            let end = self.offsets[index + 1] * self.features;
-            let first = self.filled.partition_point(|&position| position < to);
-            let filled = self.filled[first..].iter().take_while(|&&position| position < end);
-            part.filled.extend(filled.map(|position| position - to + from));
-            part.push(self.sequence(index), label, group);
-        }
-        part
-    }
+/// What is to be learned of the sequences.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Task {
+    /// The class of each sequence.
+    #[default]
+    Classification,
+    /// The class of each step.
+    StepClassification,
+    /// The next token after each. A part is one long text, which is its own target.
+    NextToken,
+    /// One number a sequence.
+    Regression,
 }
 
 /// Labelled sequences with names; the test part is for `evaluate` alone.
@@ -112,8 +164,12 @@ pub struct Dataset {
     pub name: String,
     /// One a feature.
     pub feature_names: Vec<String>,
-    /// Original label values as text, in class order (numeric order if all are numbers). Empty: unlabelled.
+    /// Original label values as text, in class order (numeric order if all are numbers). Empty: unlabelled, or no classes.
     pub classes: Vec<String>,
+    /// The text of each token; empty where sequences are not tokens.
+    pub vocabulary: Vec<String>,
+    /// What is to be learned.
+    pub task: Task,
     /// The training part.
     pub train: Part,
     /// A validation part of its own, where the data comes with one.
@@ -142,7 +198,7 @@ impl Dataset {
 
     /// Sequences have a class.
     pub fn is_labelled(&self) -> bool {
-        !self.train.labels.is_empty()
+        !self.train.labels.is_empty() || !self.train.step_labels.is_empty()
     }
 }
 
@@ -170,19 +226,7 @@ mod tests {
         part.push(&[1.0, 2.0], Some(0), Some(5));
         part.push(&[3.0, 4.0, 5.0, 6.0], Some(1), Some(6));
         part.push(&[7.0, 8.0], Some(0), Some(7));
-        part.filled = vec![1, 4, 7];
         part
-    }
-
-    #[test]
-    fn select_keeps_values_labels_groups_and_filled_positions() {
-        let part = three().select(&[2, 1]);
-        assert_eq!(part.offsets, [0, 1, 3]);
-        assert_eq!(part.values, [7.0, 8.0, 3.0, 4.0, 5.0, 6.0]);
-        assert_eq!(part.labels, [0, 1]);
-        assert_eq!(part.groups, [7, 6]);
-        assert_eq!(part.filled, [1, 4]);
-        assert_eq!(three().select(&[0, 1, 2]), three());
     }
 
     #[test]
@@ -190,6 +234,7 @@ mod tests {
         assert_eq!((three().len(), three().longest(), three().steps()), (3, 2, 4));
         assert!(Part::default().is_empty() && Part::new(3).is_empty());
         assert_eq!(Part::default().steps(), 0);
+        assert_eq!(three().sequence(1), [3.0, 4.0, 5.0, 6.0]);
     }
 
     #[test]

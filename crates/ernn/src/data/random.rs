@@ -40,12 +40,16 @@ impl Normals {
         }
     }
 
-    /// Appends `values`, each with a normal number of mean 0 and this deviation added, to `out`.
-    pub fn add_to(&mut self, values: &[f32], deviation: f32, out: &mut Vec<f32>) {
+    /// Fills `out` with normal numbers of mean 0 and deviation 1.
+    pub fn fill(&mut self, out: &mut [f32]) {
+        out.fill(0.0);
+        self.add(1.0, out);
+    }
+
+    /// Adds normal numbers of mean 0 and this deviation to `values`.
+    pub fn add(&mut self, deviation: f32, values: &mut [f32]) {
         let ziggurat = &*ZIGGURAT;
-        let start = out.len();
-        out.extend_from_slice(values);
-        let mut pairs = out[start..].chunks_exact_mut(2);
+        let mut pairs = values.chunks_exact_mut(2);
         for pair in &mut pairs {
             let word = self.word();
             pair[0] += deviation * ziggurat.normal(word as u32, self);
@@ -175,8 +179,8 @@ mod tests {
     #[test]
     fn normals_are_distributed_as_they_should() {
         const COUNT: usize = 2_000_000;
-        let mut values = Vec::new();
-        Normals::new(1, 2, 3).add_to(&vec![0.0; COUNT], 1.0, &mut values);
+        let mut values = vec![0.0; COUNT];
+        Normals::new(1, 2, 3).fill(&mut values);
         let share =
             |test: &dyn Fn(f32) -> bool| values.iter().filter(|&&value| test(value)).count() as f64 / COUNT as f64;
         // (bound, probability to lie above it); three of them deep in the tail of the lowest layer.
@@ -214,8 +218,8 @@ mod tests {
     #[test]
     fn streams_differ_by_each_of_their_names() {
         let first = |seed, epoch, sequence| {
-            let mut out = Vec::new();
-            Normals::new(seed, epoch, sequence).add_to(&[0.0; 3], 1.0, &mut out);
+            let mut out = [0.0; 3];
+            Normals::new(seed, epoch, sequence).add(1.0, &mut out);
             out
         };
         let all = [

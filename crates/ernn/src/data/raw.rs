@@ -86,6 +86,7 @@ pub(crate) fn assemble(name: &str, mut train: Raw, others: [Option<Raw>; 2]) -> 
         test: test?,
         feature_names: train.feature_names,
         train: train.part,
+        ..Dataset::default()
     })
 }
 

@@ -23,7 +23,7 @@ fn ragged_labelled_sequences_with_comments() {
     let raw = raw.unwrap();
     assert_eq!(raw.part.features, 2);
     assert_eq!(raw.part.offsets, [0, 3, 4]);
-    assert_eq!(raw.part.values, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0, 7.0, 8.0]);
+    assert_eq!(raw.part.values.numbers(), [1.0, 4.0, 2.0, 5.0, 3.0, 6.0, 7.0, 8.0]);
     assert_eq!(raw.labels.names, ["9", "10"]);
     let sequences = raw.into_sequences().unwrap();
     assert_eq!(sequences.classes, ["9", "10"]);
@@ -60,7 +60,7 @@ fn missing_values_are_counted_and_located() {
          to fill them"
     );
     let raw = read_text(text).unwrap().finish(MissingPolicy::Interpolate).unwrap();
-    assert_eq!(raw.part.values, [1.0, 2.0, 3.0, 4.0, 4.0, 3.0, 2.0, 1.0]);
+    assert_eq!(raw.part.values.numbers(), [1.0, 2.0, 3.0, 4.0, 4.0, 3.0, 2.0, 1.0]);
 }
 
 #[test]
@@ -171,6 +171,6 @@ proptest! {
     fn values_come_back_exactly(values in prop::collection::vec(-1e30f32..1e30, 1..40)) {
         let list: Vec<String> = values.iter().map(f32::to_string).collect();
         let raw = read_text(&format!("@classLabel true a\n@data\n{}:a\n", list.join(","))).unwrap();
-        prop_assert_eq!(raw.part.values, values);
+        prop_assert_eq!(raw.part.values.numbers(), values);
     }
 }

@@ -10,7 +10,7 @@ pub use report::{ClassReport, Evaluation};
 use crate::batch::{self, Batch};
 use crate::cell::{CellConfig, StepSizes};
 use crate::checkpoint::SavedModel;
-use crate::data::Part;
+use crate::data::View;
 use crate::head;
 use crate::model::{Model, Workspace};
 use crate::{Error, Result};
@@ -28,39 +28,40 @@ pub struct Prediction {
 }
 
 /// Classifies raw sequences (they are normalized here as the training part was).
-pub fn predict(saved: &SavedModel, part: &Part) -> Result<Vec<Prediction>> {
-    let logits = logits(&saved.model, &prepared(saved, part)?)?;
+pub fn predict<'a>(saved: &SavedModel, part: impl Into<View<'a>>) -> Result<Vec<Prediction>> {
+    let logits = logits(&saved.model, &prepared(saved, part.into())?)?;
     Ok(rows(&logits, saved.classes.len()).map(prediction).collect())
 }
 
 /// Measures the model on raw labelled sequences, whose labels are indices into the model's classes.
-pub fn evaluate(saved: &SavedModel, part: &Part) -> Result<Evaluation> {
-    evaluate_normalized(&saved.model, &saved.classes, &prepared(saved, part)?)
+pub fn evaluate<'a>(saved: &SavedModel, part: impl Into<View<'a>>) -> Result<Evaluation> {
+    evaluate_normalized(&saved.model, &saved.classes, &prepared(saved, part.into())?)
 }
 
 /// Measures a model on labelled sequences that are normalized already.
-pub fn evaluate_normalized(model: &Model<f32>, classes: &[String], part: &Part) -> Result<Evaluation> {
-    if part.labels.len() != part.len() {
+pub fn evaluate_normalized(model: &Model<f32>, classes: &[String], part: &View) -> Result<Evaluation> {
+    let labels = part.labels();
+    if labels.len() != part.len() {
         let problem = format!(
             "found {} labels for {} sequences, expected one each",
-            part.labels.len(),
+            labels.len(),
             part.len()
         );
         return Err(unusable(problem));
     }
-    if let Some(label) = part.labels.iter().find(|&&label| label as usize >= classes.len()) {
+    if let Some(label) = labels.iter().find(|&&label| label as usize >= classes.len()) {
         let problem = format!("found class number {label}, expected one below {}", classes.len());
         return Err(unusable(problem));
     }
     let logits = logits(model, part)?;
     let scores = rows(&logits, classes.len())
-        .zip(&part.labels)
+        .zip(&labels)
         .map(|(row, &label)| (prediction(row).class, loss(row, label)));
-    Ok(Evaluation::new(classes, &part.labels, scores))
+    Ok(Evaluation::new(classes, &labels, scores))
 }
 
 /// The logits of normalized sequences, `[sequences, classes]`, in the order of the part.
-pub fn logits(model: &Model<f32>, part: &Part) -> Result<Vec<f32>> {
+pub fn logits(model: &Model<f32>, part: &View) -> Result<Vec<f32>> {
     let classes = model.config().classes;
     let mut all = vec![0.0; part.len() * classes];
     let mut batch = Batch::new();
@@ -77,13 +78,13 @@ pub fn logits(model: &Model<f32>, part: &Part) -> Result<Vec<f32>> {
 
 /// What is worth saying about sequences that are longer than those the model learned its step sizes from: beyond their end the
 /// last learned step size goes on.
-pub fn length_note(model: &Model<f32>, part: &Part) -> Option<String> {
+pub fn length_note(model: &Model<f32>, longest: usize) -> Option<String> {
     let learned = model.config().layers.iter().filter_map(|layer| match layer {
         CellConfig::Ernn(cell) if cell.steps == StepSizes::PerStep => Some(cell.max_steps),
         CellConfig::DeepTransition(cell) if cell.steps == StepSizes::PerStep => Some(cell.max_steps),
         _ => None,
     });
-    let (learned, longest) = (learned.min()?, part.longest());
+    let learned = learned.min()?;
     (longest > learned).then(|| {
         format!(
             "found sequences of up to {longest} steps; the model learned step sizes for {learned} and goes on with the last one"
@@ -91,16 +92,14 @@ pub fn length_note(model: &Model<f32>, part: &Part) -> Option<String> {
     })
 }
 
-fn prepared(saved: &SavedModel, part: &Part) -> Result<Part> {
+fn prepared<'a>(saved: &SavedModel, part: View<'a>) -> Result<View<'a>> {
     let expected = saved.model.config().input_size;
-    if part.features != expected {
+    if part.features() != expected {
         let names = saved.feature_names.join(", ");
-        let problem = format!("found {} values a step, expected {expected} ({names})", part.features);
+        let problem = format!("found {} values a step, expected {expected} ({names})", part.features());
         return Err(unusable(problem));
     }
-    let mut part = part.clone();
-    saved.normalization.apply(&mut part)?;
-    Ok(part)
+    part.normalized(&saved.normalization)
 }
 
 fn unusable(problem: String) -> Error {

@@ -11,7 +11,7 @@ use crate::{Error, Result};
 /// All that is known when a run has ended.
 pub(super) struct Close<'a> {
     pub run: &'a Run<'a>,
-    pub parts: &'a Parts,
+    pub parts: &'a Parts<'a>,
     pub state: &'a RunState,
     pub ending: Ending,
     pub error: Option<&'a Error>,
@@ -62,7 +62,7 @@ impl Close<'_> {
     fn measure(&self, model: &SavedModel, observer: &mut dyn Observer) -> Result<(&'static str, Evaluation)> {
         let ended = matches!(self.ending, Ending::Finished | Ending::EarlyStopped);
         if let (true, Some(test)) = (ended, &self.run.dataset.test) {
-            if let Some(note) = evaluate::length_note(&model.model, test) {
+            if let Some(note) = evaluate::length_note(&model.model, test.longest()) {
                 observer.warning(&format!("test part: {note}"));
             }
             return Ok(("test", evaluate::evaluate(model, test)?));

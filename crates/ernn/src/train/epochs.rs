@@ -52,7 +52,7 @@ pub(super) struct Pass<'a> {
     /// Steps in a piece of truncated backpropagation.
     piece: Option<usize>,
     classes: &'a [String],
-    parts: &'a Parts,
+    parts: &'a Parts<'a>,
     epochs: usize,
     thirds: Option<Thirds>,
     spans: Vec<Span>,
@@ -70,7 +70,7 @@ impl<'a> Pass<'a> {
         config: &'a RunConfig,
         model: ModelConfig,
         classes: &'a [String],
-        parts: &'a Parts,
+        parts: &'a Parts<'a>,
         state: RunState,
         epochs: usize,
     ) -> Result<Self> {

@@ -2,43 +2,41 @@
 
 use super::{ClassWeights, RunConfig};
 use crate::checkpoint::{Checksum, Phase};
-use crate::data::{self, Dataset, Normalization, Part};
+use crate::data::{self, Dataset, NoiseKind, Normalization, Task, Values, View};
 use crate::head;
 use crate::{Error, Result};
 
 /// The parts of one pass of a run.
 #[derive(Clone, Debug)]
-pub(super) struct Parts {
+pub(super) struct Parts<'a> {
     /// Normalized sequences to train on.
-    pub fit: Part,
+    pub fit: View<'a>,
     /// Normalized sequences to select the best epoch with; none in a run without validation, or when retraining.
-    pub validation: Option<Part>,
+    pub validation: Option<View<'a>>,
     /// Fitted on the sequences to train on, before any other part was looked at.
     pub normalization: Normalization,
     /// Weight of each class in the loss.
     pub class_weights: Option<Vec<f32>>,
 }
 
-impl Parts {
+impl<'a> Parts<'a> {
     /// Splits and normalizes.
-    pub fn prepare(dataset: &Dataset, config: &RunConfig, phase: Phase) -> Result<Self> {
-        check_labels(dataset)?;
-        let (mut fit, mut validation) = match phase {
+    pub fn prepare(dataset: &'a Dataset, config: &RunConfig, phase: Phase) -> Result<Self> {
+        check_targets(dataset)?;
+        let (fit, validation) = match phase {
             Phase::Select => split(dataset, config.training.validation, config.training.seed)?,
             Phase::Retrain => (everything(dataset), None),
         };
         let normalization = Normalization::fit(&fit)?;
-        normalization.apply(&mut fit)?;
-        if let Some(validation) = &mut validation {
-            normalization.apply(validation)?;
-        }
         let class_weights = match config.training.class_weights {
             ClassWeights::None => None,
             ClassWeights::Balanced => Some(balanced(&fit, dataset.classes.len())),
         };
         Ok(Parts {
-            fit,
-            validation,
+            fit: fit.normalized(&normalization)?,
+            validation: validation
+                .map(|validation| validation.normalized(&normalization))
+                .transpose()?,
             normalization,
             class_weights,
         })
@@ -46,34 +44,24 @@ impl Parts {
 }
 
 /// The raw training and validation sequences of a run: the data set's own validation part, or a part split off by class (and
-/// by group, where the data names groups).
-pub fn split(dataset: &Dataset, fraction: f64, seed: u64) -> Result<(Part, Option<Part>)> {
+/// by group, where the data names groups). A text is not split.
+pub fn split(dataset: &Dataset, fraction: f64, seed: u64) -> Result<(View<'_>, Option<View<'_>>)> {
     if let Some(validation) = &dataset.validation {
-        return Ok((dataset.train.clone(), Some(validation.clone())));
+        return Ok((View::of(&dataset.train), Some(View::of(validation))));
     }
-    if fraction == 0.0 {
-        return Ok((dataset.train.clone(), None));
+    if fraction == 0.0 || dataset.task == Task::NextToken {
+        return Ok((View::of(&dataset.train), None));
     }
     let (fit, validation) = data::split(&dataset.train, fraction, seed)?;
-    Ok((dataset.train.select(&fit), Some(dataset.train.select(&validation))))
+    Ok((
+        View::chosen(&dataset.train, &fit),
+        Some(View::chosen(&dataset.train, &validation)),
+    ))
 }
 
 /// Training and validation sequences together.
-fn everything(dataset: &Dataset) -> Part {
-    let mut all = dataset.train.clone();
-    let Some(validation) = &dataset.validation else {
-        return all;
-    };
-    let end = all.steps();
-    let values = all.values.len();
-    all.filled
-        .extend(validation.filled.iter().map(|position| values + position));
-    all.offsets
-        .extend(validation.offsets.iter().skip(1).map(|offset| end + offset));
-    all.values.extend(&validation.values);
-    all.labels.extend(&validation.labels);
-    all.groups.clear();
-    all
+fn everything(dataset: &Dataset) -> View<'_> {
+    View::of_all(std::iter::once(&dataset.train).chain(&dataset.validation))
 }
 
 /// Tells whether two data sets would be trained on alike: a checksum of the training and validation sequences, labels, groups
@@ -88,19 +76,40 @@ pub fn fingerprint(dataset: &Dataset) -> String {
         part.offsets
             .iter()
             .for_each(|&offset| sum.add(&(offset as u64).to_le_bytes()));
-        part.values.iter().for_each(|value| sum.add(&value.to_le_bytes()));
-        for &number in part.labels.iter().chain(&part.groups) {
+        add_values(&mut sum, &part.values);
+        for &number in part.labels.iter().chain(&part.groups).chain(&part.step_labels) {
             sum.add(&number.to_le_bytes());
         }
+        part.numbers.iter().for_each(|number| sum.add(&number.to_le_bytes()));
     }
-    for class in &dataset.classes {
+    for class in dataset.classes.iter().chain(&dataset.vocabulary) {
         sum.add(class.as_bytes());
         sum.add(&[0]);
     }
     sum.to_string()
 }
 
-fn check_labels(dataset: &Dataset) -> Result<()> {
+fn add_values(sum: &mut Checksum, values: &Values) {
+    match values {
+        Values::Numbers(values) => values.iter().for_each(|value| sum.add(&value.to_le_bytes())),
+        Values::Tokens(tokens) => tokens.iter().for_each(|token| sum.add(&token.to_le_bytes())),
+        Values::Images(images) => {
+            sum.add(&images.bytes);
+            for &place in images.order.iter().flatten() {
+                sum.add(&place.to_le_bytes());
+            }
+            for number in [images.row, images.colors] {
+                sum.add(&(number as u64).to_le_bytes());
+            }
+            if let Some(noise) = images.noise {
+                sum.add(&noise.seed.to_le_bytes());
+                sum.add(&[u8::from(noise.kind == NoiseKind::Fixed)]);
+            }
+        }
+    }
+}
+
+fn check_targets(dataset: &Dataset) -> Result<()> {
     let refuse = |problem: String| {
         Err(Error::Data {
             dataset: dataset.name.clone(),
@@ -109,6 +118,16 @@ fn check_labels(dataset: &Dataset) -> Result<()> {
     };
     if dataset.train.is_empty() {
         return refuse("found no sequence, expected sequences to train on".to_string());
+    }
+    match dataset.task {
+        Task::Classification | Task::StepClassification => {}
+        Task::NextToken if dataset.train.steps() < 2 => {
+            return refuse("found fewer than two tokens, expected a text to learn from".to_string());
+        }
+        Task::Regression if dataset.train.numbers.len() != dataset.train.len() => {
+            return refuse("found sequences without a number, expected one for each".to_string());
+        }
+        Task::NextToken | Task::Regression => return Ok(()),
     }
     if !dataset.is_labelled() {
         return refuse("found sequences without labels, expected a label for each to train on".to_string());
@@ -122,9 +141,13 @@ fn check_labels(dataset: &Dataset) -> Result<()> {
     Ok(())
 }
 
-fn balanced(part: &Part, classes: usize) -> Vec<f32> {
+fn balanced(view: &View, classes: usize) -> Vec<f32> {
     let mut counts = vec![0; classes];
-    part.labels.iter().for_each(|&label| counts[label as usize] += 1);
+    for index in 0..view.len() {
+        for label in view.label(index).iter().chain(view.step_labels(index)) {
+            counts[*label as usize] += 1;
+        }
+    }
     head::balanced_class_weights(&counts)
         .into_iter()
         .map(|weight| weight as f32)

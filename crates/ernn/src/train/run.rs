@@ -194,7 +194,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn pass<'p>(&'p self, parts: &'p Parts, state: RunState, epochs: usize) -> Result<Pass<'p>> {
+    fn pass<'p>(&'p self, parts: &'p Parts<'p>, state: RunState, epochs: usize) -> Result<Pass<'p>> {
         Pass::start(
             &self.config,
             self.model.clone(),

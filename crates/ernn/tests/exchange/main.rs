@@ -9,7 +9,7 @@ mod torch;
 
 use ernn::cell::CellConfig;
 use ernn::checkpoint::SavedModel;
-use ernn::data::{Normalization, Part};
+use ernn::data::{Normalization, Part, View};
 use ernn::evaluate;
 use ernn::model::{Model, ModelConfig, Pooling};
 
@@ -44,7 +44,7 @@ fn logits(saved: &SavedModel, sequences: &[Vec<f32>]) -> Vec<f32> {
         part.push(sequence, None, None);
     }
     saved.normalization.apply(&mut part).unwrap();
-    evaluate::logits(&saved.model, &part).unwrap()
+    evaluate::logits(&saved.model, &View::of(&part)).unwrap()
 }
 
 /// Fails unless the error's text has all these parts.

@@ -1,0 +1,276 @@
+//! Sequences as training and evaluation see them: chosen, in an order of their own, normalized; nothing is copied.
+//!
+//! A [`View`] borrows one or more parts and is the only way in which batches read them. Numbers are normalized, pixels and
+//! noise are made, where they are read.
+
+use super::normalize::Reader;
+use super::{Normalization, Part, Values};
+use crate::Result;
+
+/// Chosen sequences of one or more parts.
+#[derive(Clone, Debug)]
+pub struct View<'a> {
+    parts: Vec<&'a Part>,
+    /// (part, sequence)
+    members: Vec<(u32, u32)>,
+    reader: Reader,
+}
+
+impl<'a> View<'a> {
+    /// All sequences of a part, as they are.
+    pub fn of(part: &'a Part) -> Self {
+        Self::of_all([part])
+    }
+
+    /// All sequences of several parts, one part after the other.
+    ///
+    /// # Panics
+    /// If their steps are not alike.
+    pub fn of_all(parts: impl IntoIterator<Item = &'a Part>) -> Self {
+        let parts: Vec<&Part> = parts.into_iter().collect();
+        let alike = |pair: &[&Part]| pair[0].features == pair[1].features;
+        assert!(parts.windows(2).all(alike), "parts of the same features");
+        let members = (0..).zip(&parts).flat_map(|(part, sequences)| {
+            let count = u32::try_from(sequences.len()).expect("fewer than 2^32 sequences");
+            (0..count).map(move |sequence| (part, sequence))
+        });
+        View {
+            members: members.collect(),
+            reader: Reader::plain(parts.first().copied()),
+            parts,
+        }
+    }
+
+    /// These sequences of a part, in this order.
+    ///
+    /// # Panics
+    /// If an index is out of range.
+    pub fn chosen(part: &'a Part, indices: &[usize]) -> Self {
+        let all = Self::of(part);
+        View {
+            members: indices.iter().map(|&index| all.members[index]).collect(),
+            ..all
+        }
+    }
+
+    /// The first sequences alone.
+    pub fn truncate(&mut self, count: usize) {
+        self.members.truncate(count);
+    }
+
+    /// The same sequences, normalized where they are read.
+    ///
+    /// # Errors
+    /// If the features do not fit, or a value is not finite before or after.
+    pub fn normalized(mut self, normalization: &Normalization) -> Result<Self> {
+        self.reader = Reader::new(self.parts.first().copied(), normalization)?;
+        for index in 0..self.len() {
+            let (part, sequence) = self.member(index);
+            normalization.check(part, sequence, index)?;
+        }
+        Ok(self)
+    }
+
+    fn member(&self, index: usize) -> (&'a Part, usize) {
+        let (part, sequence) = self.members[index];
+        (self.parts[part as usize], sequence as usize)
+    }
+
+    /// Number of sequences.
+    pub fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Holds no sequence.
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    /// Values a step; 1 for tokens.
+    pub fn features(&self) -> usize {
+        self.parts.first().map_or(0, |part| part.features)
+    }
+
+    /// Whether the sequences are tokens.
+    pub fn is_tokens(&self) -> bool {
+        self.parts.first().is_some_and(|part| part.values.are_tokens())
+    }
+
+    /// Steps of a sequence.
+    pub fn length(&self, index: usize) -> usize {
+        let (part, sequence) = self.member(index);
+        part.length(sequence)
+    }
+
+    /// Steps of the longest sequence; 0 for none.
+    pub fn longest(&self) -> usize {
+        (0..self.len()).map(|index| self.length(index)).max().unwrap_or(0)
+    }
+
+    /// Steps of all sequences together.
+    pub fn steps(&self) -> usize {
+        (0..self.len()).map(|index| self.length(index)).sum()
+    }
+
+    /// The class of a sequence; none if it has no label.
+    pub fn label(&self, index: usize) -> Option<u32> {
+        let (part, sequence) = self.member(index);
+        part.labels.get(sequence).copied()
+    }
+
+    /// The classes of all sequences; as many as have one.
+    pub fn labels(&self) -> Vec<u32> {
+        (0..self.len()).filter_map(|index| self.label(index)).collect()
+    }
+
+    /// The number that belongs to a sequence; none if there is none.
+    pub fn number(&self, index: usize) -> Option<f32> {
+        let (part, sequence) = self.member(index);
+        part.numbers.get(sequence).copied()
+    }
+
+    /// The class of each step of a sequence; empty if steps have none.
+    pub fn step_labels(&self, index: usize) -> &'a [u32] {
+        let (part, sequence) = self.member(index);
+        if part.step_labels.is_empty() {
+            return &[];
+        }
+        &part.step_labels[part.offsets[sequence]..part.offsets[sequence + 1]]
+    }
+
+    /// The tokens of a sequence; empty if it is of something else.
+    pub fn tokens(&self, index: usize) -> &'a [u32] {
+        let (part, sequence) = self.member(index);
+        match &part.values {
+            Values::Tokens(tokens) => &tokens[part.offsets[sequence]..part.offsets[sequence + 1]],
+            _ => &[],
+        }
+    }
+
+    /// Writes the normalized values of a sequence, `[length, features]`.
+    ///
+    /// # Panics
+    /// If `out` has another size, or the sequences are tokens.
+    pub fn read(&self, index: usize, out: &mut [f32]) {
+        let (part, sequence) = self.member(index);
+        assert_eq!(out.len(), part.length(sequence) * part.features, "room for a sequence");
+        match &part.values {
+            Values::Numbers(_) => self.reader.numbers(part.sequence(sequence), out),
+            Values::Images(images) => images.read(sequence, self.reader.tables(), out),
+            Values::Tokens(_) => panic!("tokens are not numbers"),
+        }
+    }
+
+    /// Gives each sequence's stored numbers, with the positions among them that were filled in.
+    pub(super) fn stored(&self) -> impl Iterator<Item = (&'a [f32], impl Iterator<Item = usize>)> {
+        (0..self.len()).map(|index| {
+            let (part, sequence) = self.member(index);
+            let [start, end] = [0, 1].map(|next| part.offsets[sequence + next] * part.features);
+            let first = part.filled.partition_point(|&position| position < start);
+            let filled = part.filled[first..].iter().take_while(move |&&position| position < end);
+            (part.sequence(sequence), filled.map(move |&position| position - start))
+        })
+    }
+
+    /// Each sequence's picture, for parts of pictures.
+    pub(super) fn pictures(&self) -> impl Iterator<Item = &'a [u8]> {
+        (0..self.len()).filter_map(|index| {
+            let (part, sequence) = self.member(index);
+            match &part.values {
+                Values::Images(images) => Some(images.picture(sequence)),
+                _ => None,
+            }
+        })
+    }
+
+    /// The part that says what all sequences are like.
+    pub(super) fn first_part(&self) -> Option<&'a Part> {
+        self.parts.first().copied()
+    }
+}
+
+impl<'a> From<&'a Part> for View<'a> {
+    fn from(part: &'a Part) -> Self {
+        View::of(part)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::values::Images;
+    use super::*;
+
+    fn numbers() -> Part {
+        let mut part = Part::new(2);
+        part.push(&[1.0, 2.0], Some(0), Some(5));
+        part.push(&[3.0, 4.0, 5.0, 6.0], Some(1), Some(6));
+        part.push(&[7.0, 8.0], Some(0), Some(7));
+        part.filled = vec![1, 4, 7];
+        part
+    }
+
+    fn read(view: &View, index: usize) -> Vec<f32> {
+        let mut out = vec![0.0; view.length(index) * view.features()];
+        view.read(index, &mut out);
+        out
+    }
+
+    #[test]
+    fn chosen_sequences_keep_values_labels_and_filled_positions() {
+        let part = numbers();
+        let view = View::chosen(&part, &[2, 1]);
+        assert_eq!((view.len(), view.longest(), view.steps()), (2, 2, 3));
+        assert_eq!((read(&view, 0), view.labels()), (vec![7.0, 8.0], vec![0, 1]));
+        let filled: Vec<Vec<usize>> = view.stored().map(|(_, filled)| filled.collect()).collect();
+        assert_eq!(filled, [vec![1], vec![2]]);
+    }
+
+    #[test]
+    fn several_parts_follow_each_other() {
+        let (first, second) = (numbers(), numbers());
+        let view = View::of_all([&first, &second]);
+        assert_eq!((view.len(), view.steps()), (6, 8));
+        assert_eq!(read(&view, 4), [3.0, 4.0, 5.0, 6.0]);
+    }
+
+    #[test]
+    fn values_are_normalized_where_they_are_read() {
+        let part = numbers();
+        let normalization = Normalization {
+            mean: vec![1.0, 2.0],
+            scale: vec![2.0, 0.5],
+        };
+        let view = View::of(&part).normalized(&normalization).unwrap();
+        assert_eq!(read(&view, 1), [4.0, 1.0, 8.0, 2.0]);
+    }
+
+    #[test]
+    fn pictures_are_normalized_by_color() {
+        let images = Images {
+            bytes: vec![0, 255, 51, 0, 102, 0, 153, 0],
+            pixels: 2,
+            colors: 2,
+            row: 2,
+            ..Images::default()
+        };
+        let part = Part::of_images(images, vec![0, 1]);
+        let view = View::of(&part);
+        let normalization = Normalization::fit(&view).unwrap();
+        let close = |found: f32, expected: f32| (found - expected).abs() < 1e-6;
+        assert!(close(normalization.mean[0], 0.3) && close(normalization.mean[2], 0.3));
+        assert!(close(normalization.mean[1], 0.25) && close(normalization.mean[3], 0.25));
+        let values = read(&view.normalized(&normalization).unwrap(), 1);
+        let deviation = (0.05f32).sqrt();
+        assert!(close(values[0], (0.4 - 0.3) / deviation) && close(values[2], (0.6 - 0.3) / deviation));
+    }
+
+    #[test]
+    fn tokens_are_given_as_they_are() {
+        let part = Part::of_tokens(vec![5, 6, 7, 8], vec![0, 1, 4], vec![]);
+        let view = View::of(&part);
+        assert_eq!(
+            (view.tokens(1), view.label(0), view.features()),
+            (&[6, 7, 8][..], None, 1)
+        );
+    }
+}
