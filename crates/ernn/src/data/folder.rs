@@ -69,7 +69,7 @@ fn words(path: &Path) -> Vec<String> {
 }
 
 /// The part that a file's name speaks of, an index into [`PARTS`].
-fn part_of(path: &Path) -> Option<usize> {
+pub(super) fn part_of(path: &Path) -> Option<usize> {
     let found: Vec<usize> = words(path)
         .iter()
         .filter_map(|word| match word.as_str() {

@@ -1,4 +1,4 @@
-//! Prepared data sets in files, so that features are computed once.
+//! Prepared data sets of sequences of numbers with classes in files, so that features are computed once.
 //!
 //! ```text
 //! "ernn-cache 1\n" | header length u32 | header, JSON | a part after the other: lengths, labels, groups, values | CRC-32 u32
@@ -17,7 +17,7 @@ use flate2::Crc;
 use serde::{Deserialize, Serialize};
 
 use super::sha1;
-use crate::data::{Dataset, Part};
+use crate::data::{Dataset, Part, Values};
 use crate::{Error, Result};
 
 const MAGIC: &[u8] = b"ernn-cache 1\n";
@@ -139,7 +139,7 @@ fn write_file(path: &Path, key: &str, dataset: &Dataset) -> io::Result<()> {
         out.write_words((0..part.len()).map(|sequence| part.length(sequence) as u32))?;
         out.write_words(part.labels.iter().copied())?;
         out.write_words(part.groups.iter().copied())?;
-        out.write_words(part.values.iter().map(|value| value.to_bits()))?;
+        out.write_words(part.values.numbers().iter().map(|value| value.to_bits()))?;
     }
     let sum = out.crc.sum();
     out.write_all(&sum.to_le_bytes())?;
@@ -175,6 +175,7 @@ fn read(path: &Path, key: &str) -> Option<Dataset> {
         train: train??,
         validation: validation.map_or(Some(None), |part| part.map(Some))?,
         test: test.map_or(Some(None), |part| part.map(Some))?,
+        ..Dataset::default()
     };
     let sum = input.crc.sum();
     let mut expected = [0; 4];
@@ -244,7 +245,7 @@ impl<S: Read> Checked<S> {
         if end != header.steps {
             return None;
         }
-        part.values = self.read_words(header.steps * header.features, f32::from_bits)?;
+        part.values = Values::Numbers(self.read_words(header.steps * header.features, f32::from_bits)?);
         part.labels = labels;
         part.groups = groups;
         Some(part)
