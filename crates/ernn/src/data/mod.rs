@@ -4,6 +4,8 @@
 //! reader gives the same in-between form, and only then labels become classes and missing values are dealt with, so all
 //! formats behave alike. [`Normalization`] and [`split`] finish the preparation for training.
 
+mod archive;
+mod audio;
 mod builtin;
 mod csv;
 mod facts;

@@ -37,7 +37,11 @@ impl Cache {
     /// The folder that was named, else the user's: `XDG_CACHE_HOME/ernn` or `HOME/.cache/ernn`; without one of them nothing
     /// is cached.
     pub fn new(folder: Option<&Path>) -> Cache {
-        let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let variable = |name: &str| {
+            std::env::var_os(name)
+                .filter(|value| !value.is_empty())
+                .map(PathBuf::from)
+        };
         let users = || variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")));
         Cache {
             folder: folder.map(Path::to_owned).or_else(|| Some(users()?.join("ernn"))),
@@ -162,7 +166,11 @@ fn read(path: &Path, key: &str) -> Option<Dataset> {
     input.read_exact(&mut header).ok()?;
     let header: Header = serde_json::from_slice(&header).ok()?;
     // Before anything is allocated for it: the file is as long as its header says.
-    let words = header.parts.iter().flatten().try_fold(1usize, |sum, part| sum.checked_add(part.words()?))?;
+    let words = header
+        .parts
+        .iter()
+        .flatten()
+        .try_fold(1usize, |sum, part| sum.checked_add(part.words()?))?;
     let expected = words.checked_mul(4)?.checked_add(start.len() + length as usize)?;
     if header.key != key || expected as u64 != size {
         return None;

@@ -18,6 +18,7 @@ fn sample() -> Dataset {
         train: part(f32::MIN_POSITIVE, 9000),
         validation: Some(validation),
         test: None,
+        ..Dataset::default()
     }
 }
 
@@ -27,7 +28,10 @@ fn never() -> Result<Dataset> {
 
 /// The only file in a folder.
 fn file_in(folder: &Path) -> PathBuf {
-    let files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let files: Vec<PathBuf> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     assert_eq!(files.len(), 1, "{files:?}");
     files[0].clone()
 }
@@ -45,11 +49,21 @@ fn another_key_is_another_data_set() {
     let folder = tempfile::tempdir().unwrap();
     let cache = Cache::new(Some(folder.path()));
     cache.dataset("s", "key", || Ok(sample())).unwrap();
-    assert_eq!(cache.dataset("s", "other key", || Ok(Dataset::default())).unwrap(), Dataset::default());
+    assert_eq!(
+        cache.dataset("s", "other key", || Ok(Dataset::default())).unwrap(),
+        Dataset::default()
+    );
     // Even if someone gave it the other one's name.
-    let name = |key: &str| folder.path().join(format!("s-{}.cache", sha1::hexadecimal(key.as_bytes())));
+    let name = |key: &str| {
+        folder
+            .path()
+            .join(format!("s-{}.cache", sha1::hexadecimal(key.as_bytes())))
+    };
     fs::rename(name("key"), name("third key")).unwrap();
-    assert_eq!(cache.dataset("s", "third key", || Ok(Dataset::default())).unwrap(), Dataset::default());
+    assert_eq!(
+        cache.dataset("s", "third key", || Ok(Dataset::default())).unwrap(),
+        Dataset::default()
+    );
 }
 
 #[test]
@@ -65,7 +79,16 @@ fn a_damaged_file_is_made_anew() {
         bytes
     };
     let header = MAGIC.len() + 4;
-    let places = [0, MAGIC.len(), MAGIC.len() + 3, header, header + 8, header + 400, right.len() / 2, right.len() - 1];
+    let places = [
+        0,
+        MAGIC.len(),
+        MAGIC.len() + 3,
+        header,
+        header + 8,
+        header + 400,
+        right.len() / 2,
+        right.len() - 1,
+    ];
     let cut = [0, 5, header + 3, header + 500, right.len() - 1].map(|length| right[..length].to_vec());
     let longer = [&right[..], &[0]].concat();
     for bytes in places.map(damaged).into_iter().chain(cut).chain([longer]) {

@@ -13,18 +13,20 @@ use std::path::Path;
 use super::cache::Cache;
 use super::clips::{Clip, Extractor, Recipe, parts};
 use super::commands::{RATE, speaker_of};
+use super::feature_names;
 use super::mel::MelSettings;
 use super::source::Source;
-use super::{AudioOptions, feature_names};
-use crate::data::Dataset;
 use crate::data::folder::part_of;
 use crate::data::labels::Names;
 use crate::data::raw::{Raw, assemble};
+use crate::data::{Dataset, OpenOptions};
 use crate::{Error, Result};
 
 /// Whether a folder holds folders of recordings, one or two levels below.
-pub(in super::super) fn is_one(folder: &Path) -> bool {
-    let holds = |folder: &Path| children(folder).any(|path| path.extension().is_some_and(|end| end.eq_ignore_ascii_case("wav")));
+pub(in crate::data) fn is_one(folder: &Path) -> bool {
+    let holds = |folder: &Path| {
+        children(folder).any(|path| path.extension().is_some_and(|end| end.eq_ignore_ascii_case("wav")))
+    };
     let below = |folder: &Path| children(folder).any(|path| path.is_dir() && holds(&path));
     below(folder) || children(folder).any(|path| path.is_dir() && part_of(&path).is_some() && below(&path))
 }
@@ -38,7 +40,7 @@ fn children(folder: &Path) -> impl Iterator<Item = std::path::PathBuf> {
 ///
 /// # Errors
 /// If a recording lies in no class folder or cannot be read, or there is nothing to train with.
-pub(in super::super) fn open(name: &str, folder: &Path, options: &AudioOptions) -> Result<Dataset> {
+pub(in crate::data) fn open(name: &str, folder: &Path, options: &OpenOptions) -> Result<Dataset> {
     let source = Source::at(folder);
     let recipe = Recipe {
         mel: MelSettings::at(RATE),
@@ -61,7 +63,12 @@ pub(in super::super) fn open(name: &str, folder: &Path, options: &AudioOptions) 
             };
             Some(raw).filter(|raw| !raw.part.is_empty())
         });
-        let train = train.ok_or_else(|| problem(name, "no recording to train with: expected CLASS/*.wav or train/CLASS/*.wav"))?;
+        let train = train.ok_or_else(|| {
+            problem(
+                name,
+                "no recording to train with: expected CLASS/*.wav or train/CLASS/*.wav",
+            )
+        })?;
         assemble(name, train, [validation, test])
     })
 }
@@ -93,7 +100,13 @@ impl Plan {
                 _ => None,
             };
             let (part, class) = place.ok_or_else(|| {
-                problem(name, &format!("found \"{}\", expected CLASS/*.wav or train/CLASS/*.wav", recording.escape_debug()))
+                problem(
+                    name,
+                    &format!(
+                        "found \"{}\", expected CLASS/*.wav or train/CLASS/*.wav",
+                        recording.escape_debug()
+                    ),
+                )
             })?;
             clips.push(Clip {
                 name: recording.clone(),

@@ -60,7 +60,12 @@ impl Extractor {
         }
         if !RATES.contains(&sound.rate) {
             let expected = format!("{} to {}", RATES.start(), RATES.end());
-            return Err(format_error(path, "", &format!("{} samples a second", sound.rate), &expected));
+            return Err(format_error(
+                path,
+                "",
+                &format!("{} samples a second", sound.rate),
+                &expected,
+            ));
         }
         Ok(self.resampler(sound.rate).resample(&sound.samples))
     }
@@ -118,7 +123,11 @@ fn equal(source: &Source, clips: &[Clip], extractor: &Extractor, frames: usize) 
 }
 
 fn ragged(source: &Source, clips: &[Clip], extractor: &Extractor) -> Result<[Part; 3]> {
-    let wanted: HashMap<&str, usize> = clips.iter().zip(0..).map(|(clip, index)| (clip.name.as_str(), index)).collect();
+    let wanted: HashMap<&str, usize> = clips
+        .iter()
+        .zip(0..)
+        .map(|(clip, index)| (clip.name.as_str(), index))
+        .collect();
     let found = source.read(&|name| wanted.contains_key(name), |member| {
         Ok(extractor.features(extractor.samples(&member.bytes, &member.path)?))
     })?;

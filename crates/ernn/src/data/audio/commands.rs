@@ -32,7 +32,7 @@ use super::{AudioOptions, dataset};
 use crate::data::labels::Names;
 use crate::data::random::stream;
 use crate::data::raw::format_error;
-use crate::data::{Dataset, Part, Values};
+use crate::data::{Dataset, OpenOptions, Part, Values};
 use crate::{Error, Result};
 
 /// Samples a second, and samples a recording.
@@ -45,14 +45,14 @@ const ADDED: &str = "visual";
 
 const KEYWORDS: [&str; 10] = ["yes", "no", "up", "down", "left", "right", "on", "off", "stop", "go"];
 const OTHERS: [&str; 20] = [
-    "bed", "bird", "cat", "dog", "eight", "five", "four", "happy", "house", "marvin", "nine", "one", "seven", "sheila", "six",
-    "three", "tree", "two", "wow", "zero",
+    "bed", "bird", "cat", "dog", "eight", "five", "four", "happy", "house", "marvin", "nine", "one", "seven", "sheila",
+    "six", "three", "tree", "two", "wow", "zero",
 ];
 const SILENCE: u32 = 10;
 const UNKNOWN: u32 = 11;
 
 /// Where the recordings lie at or below a folder: unpacked, or as they were downloaded.
-pub(in super::super) fn find(base: &Path) -> Option<PathBuf> {
+pub(in crate::data) fn find(base: &Path) -> Option<PathBuf> {
     const PLACES: [&str; 13] = [
         "",
         "speech_commands",
@@ -68,23 +68,30 @@ pub(in super::super) fn find(base: &Path) -> Option<PathBuf> {
         "speech_commands/speech_commands_v0.01.tar.gz",
         "speech_commands/speech_commands_v0.02.tar.gz",
     ];
-    Source::find(base, &PLACES, |folder| LISTS.iter().all(|(list, _)| folder.join(list).is_file()))
+    Source::find(base, &PLACES, |folder| {
+        LISTS.iter().all(|(list, _)| folder.join(list).is_file())
+    })
 }
 
 /// Opens `google-12` or `google-30` at the place that [`find`] gave.
 ///
 /// # Errors
 /// If recordings, lists or noise are missing or unreadable.
-pub(in super::super) fn open(name: &str, path: &Path, options: &AudioOptions) -> Result<Dataset> {
-    open_sized(name, path, options, RELEASES)
+pub(in crate::data) fn open(name: &str, path: &Path, options: &OpenOptions) -> Result<Dataset> {
+    open_sized(name, path, &AudioOptions::of(options), RELEASES)
 }
 
 fn open_sized(name: &str, path: &Path, options: &AudioOptions, releases: [usize; 2]) -> Result<Dataset> {
     let source = Source::at(path);
     let recipe = recipe();
-    let key = format!("1 {name} {} {recipe:?}\n{}", options.seed, source.identity()?);
+    let twelve = name == "google-12";
+    let drawn = if twelve {
+        format!("drawn from {}", options.seed)
+    } else {
+        String::new()
+    };
+    let key = format!("1 {name} {drawn} {recipe:?}\n{}", source.identity()?);
     Cache::new(options.cache.as_deref()).dataset(name, &key, || {
-        let twelve = name == "google-12";
         let listing = source.list(|name| is_list(name) || twelve && is_noise(name))?;
         let release = Release::of(&source, &listing, releases)?;
         let extractor = Extractor::new(recipe)?;
@@ -138,16 +145,31 @@ struct Release<'a> {
 impl<'a> Release<'a> {
     /// Checks that the release is complete and divides it.
     fn of(source: &'a Source, listing: &'a Listing, releases: [usize; 2]) -> Result<Release<'a>> {
-        let names: Vec<&str> = listing.recordings.iter().map(String::as_str).filter(|name| word_of(name) != NOISE).collect();
+        let names: Vec<&str> = listing
+            .recordings
+            .iter()
+            .map(String::as_str)
+            .filter(|name| word_of(name) != NOISE)
+            .collect();
         let words: HashSet<&str> = names.iter().map(|name| word_of(name)).collect();
         if let Some(word) = KEYWORDS.iter().chain(&OTHERS).find(|word| !words.contains(*word)) {
             let found = format!("no recording of \"{word}\"");
-            return Err(format_error(source.path(), "", &found, "the 30 words of Speech Commands"));
+            return Err(format_error(
+                source.path(),
+                "",
+                &found,
+                "the 30 words of Speech Commands",
+            ));
         }
         let release = usize::from(words.contains(ADDED));
         if names.len() != releases[release] {
             let expected = format!("{} as in release 0.0{}", releases[release], release + 1);
-            return Err(format_error(source.path(), "", &format!("{} recordings", names.len()), &expected));
+            return Err(format_error(
+                source.path(),
+                "",
+                &format!("{} recordings", names.len()),
+                &expected,
+            ));
         }
         let parts = listed(source, listing, &names)?;
         let part = |name: &&'a str| parts.get(short(name)).copied().unwrap_or(0);
@@ -173,10 +195,20 @@ fn listed<'a>(source: &Source, listing: &'a Listing, names: &[&str]) -> Result<H
         let (name, bytes) = file.ok_or_else(|| format_error(source.path(), "", &format!("no {list}"), "the list"))?;
         let path = source.path().join(name);
         let text = str::from_utf8(bytes).map_err(|error| format_error(&path, "", &error.to_string(), "text"))?;
-        for (line, number) in text.lines().map(str::trim).zip(1..).filter(|(line, _)| !line.is_empty()) {
+        for (line, number) in text
+            .lines()
+            .map(str::trim)
+            .zip(1..)
+            .filter(|(line, _)| !line.is_empty())
+        {
             if !there.contains(line) {
                 let found = format!("\"{}\", which is not there", line.escape_debug());
-                return Err(format_error(&path, &format!(", line {number}"), &found, "a recording of this folder"));
+                return Err(format_error(
+                    &path,
+                    &format!(", line {number}"),
+                    &found,
+                    "a recording of this folder",
+                ));
             }
             parts.insert(line, part);
         }
@@ -211,7 +243,11 @@ fn google_12(release: &Release, extractor: &Extractor, seed: u64) -> Result<Data
     let mut speakers = Names::default();
     let (mut clips, mut tenths) = (Vec::new(), [0; 3]);
     for (part, tenth) in tenths.iter_mut().enumerate() {
-        let of_part = release.recordings.iter().filter(|recording| recording.1 == part).map(|recording| recording.0);
+        let of_part = release
+            .recordings
+            .iter()
+            .filter(|recording| recording.1 == part)
+            .map(|recording| recording.0);
         let label = |name: &str| KEYWORDS.iter().position(|word| *word == word_of(name));
         let (known, mut unknown): (Vec<&str>, Vec<&str>) = of_part.partition(|name| label(name).is_some());
         unknown.retain(|name| OTHERS.contains(&word_of(name)));
@@ -219,7 +255,11 @@ fn google_12(release: &Release, extractor: &Extractor, seed: u64) -> Result<Data
         unknown.shuffle(&mut stream(b"unknown\0", seed, part as u64));
         unknown.truncate(*tenth);
         unknown.sort_unstable();
-        clips.extend(known.iter().map(|name| clip(name, part, label(name).unwrap_or(0) as u32, &mut speakers)));
+        clips.extend(
+            known
+                .iter()
+                .map(|name| clip(name, part, label(name).unwrap_or(0) as u32, &mut speakers)),
+        );
         clips.extend(unknown.iter().map(|name| clip(name, part, UNKNOWN, &mut speakers)));
     }
     let mut parts = parts(release.source, &clips, extractor)?;
@@ -235,7 +275,12 @@ fn google_12(release: &Release, extractor: &Extractor, seed: u64) -> Result<Data
 fn noises(release: &Release, extractor: &Extractor) -> Result<BTreeMap<String, Vec<f32>>> {
     let files = release.listing.files.iter().filter(|(name, _)| is_noise(name));
     files
-        .map(|(name, bytes)| Ok((name.clone(), extractor.samples(bytes, &release.source.path().join(name))?)))
+        .map(|(name, bytes)| {
+            Ok((
+                name.clone(),
+                extractor.samples(bytes, &release.source.path().join(name))?,
+            ))
+        })
         .collect()
 }
 
@@ -250,11 +295,18 @@ fn add_silence(
     seed: u64,
 ) -> Result<()> {
     let second = RATE as usize;
-    let shares: Vec<&[f32]> = noises.values().map(|noise| share(noise, index)).filter(|share| share.len() >= second).collect();
+    let shares: Vec<&[f32]> = noises
+        .values()
+        .map(|noise| share(noise, index))
+        .filter(|share| share.len() >= second)
+        .collect();
     if shares.is_empty() && count > 0 {
         return Err(Error::Data {
             dataset: "google-12".to_owned(),
-            problem: format!("no noise for silence: {} files in {NOISE}, expected some of at least 10 seconds", noises.len()),
+            problem: format!(
+                "no noise for silence: {} files in {NOISE}, expected some of at least 10 seconds",
+                noises.len()
+            ),
         });
     }
     if let Values::Numbers(values) = &mut part.values {
@@ -266,7 +318,10 @@ fn add_silence(
         let noise = shares[random.random_range(0..shares.len())];
         let start = random.random_range(0..=noise.len() - second);
         let loudness: f32 = random.random();
-        let samples = noise[start..start + second].iter().map(|sample| sample * loudness).collect();
+        let samples = noise[start..start + second]
+            .iter()
+            .map(|sample| sample * loudness)
+            .collect();
         part.push(&extractor.features(samples), Some(SILENCE), Some(group));
     }
     Ok(())

@@ -18,16 +18,16 @@ use super::mel::MelSettings;
 use super::source::Source;
 use super::{AudioOptions, dataset};
 use crate::Result;
-use crate::data::Dataset;
 use crate::data::labels::Names;
 use crate::data::raw::format_error;
+use crate::data::{Dataset, OpenOptions};
 
 const DIGITS: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
 const RATE: u32 = 8_000;
 const COUNT: usize = 3_000;
 
 /// Where the recordings lie at or below a folder: unpacked, or in an archive.
-pub(in super::super) fn find(base: &Path) -> Option<PathBuf> {
+pub(in crate::data) fn find(base: &Path) -> Option<PathBuf> {
     const PLACES: [&str; 11] = [
         "recordings",
         "fsdd/recordings",
@@ -48,8 +48,8 @@ pub(in super::super) fn find(base: &Path) -> Option<PathBuf> {
 ///
 /// # Errors
 /// If recordings are missing, unreadable, or named in another way.
-pub(in super::super) fn open(name: &str, path: &Path, options: &AudioOptions) -> Result<Dataset> {
-    open_sized(name, path, options, COUNT)
+pub(in crate::data) fn open(name: &str, path: &Path, options: &OpenOptions) -> Result<Dataset> {
+    open_sized(name, path, &AudioOptions::of(options), COUNT)
 }
 
 fn open_sized(name: &str, path: &Path, options: &AudioOptions, count: usize) -> Result<Dataset> {
@@ -63,7 +63,12 @@ fn open_sized(name: &str, path: &Path, options: &AudioOptions, count: usize) -> 
         let recordings = source.list(|_| false)?.recordings;
         if recordings.len() != count {
             let expected = format!("{count} as in the data set");
-            return Err(format_error(path, "", &format!("{} recordings", recordings.len()), &expected));
+            return Err(format_error(
+                path,
+                "",
+                &format!("{} recordings", recordings.len()),
+                &expected,
+            ));
         }
         let mut speakers = Names::default();
         let clip = |recording: &String| {
@@ -72,7 +77,11 @@ fn open_sized(name: &str, path: &Path, options: &AudioOptions, count: usize) -> 
                 .ok_or_else(|| format_error(path, "", &format!("\"{}\"", recording.escape_debug()), expected))
         };
         let clips: Vec<Clip> = recordings.iter().map(clip).collect::<Result<_>>()?;
-        Ok(dataset(name, &DIGITS, parts(&source, &clips, &Extractor::new(recipe)?)?))
+        Ok(dataset(
+            name,
+            &DIGITS,
+            parts(&source, &clips, &Extractor::new(recipe)?)?,
+        ))
     })
 }
 

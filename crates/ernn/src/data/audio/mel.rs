@@ -29,8 +29,8 @@ const NOTHING: f32 = f64::EPSILON as f32;
 const OFFSET: f32 = 1e-10;
 
 /// How sound becomes features.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct MelSettings {
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct MelSettings {
     /// Samples a second; sound of another rate is resampled first.
     pub rate: u32,
     /// Samples a frame.
@@ -77,7 +77,9 @@ impl MelSettings {
             MelSettings { step: 0, .. } => refuse("step", 0, "at least 1 sample"),
             MelSettings { filters: 0, .. } => refuse("filters", 0, "at least 1"),
             _ if self.window < 2 => refuse("window", self.window, "at least 2 samples"),
-            _ if self.nfft < self.window => refuse("nfft", self.nfft, &format!("at least the window of {}", self.window)),
+            _ if self.nfft < self.window => {
+                refuse("nfft", self.nfft, &format!("at least the window of {}", self.window))
+            }
             _ => Ok(()),
         }
     }
@@ -126,7 +128,9 @@ impl MelBank {
             input.fill(0.0); // The transform uses its input as working space.
             let windowed = input[..window].iter_mut().zip(content).zip(&self.hamming);
             windowed.for_each(|((value, sample), weight)| *value = sample * weight);
-            let outcome = self.transform.process_with_scratch(&mut input, &mut spectrum, &mut scratch);
+            let outcome = self
+                .transform
+                .process_with_scratch(&mut input, &mut spectrum, &mut scratch);
             outcome.expect("the vectors were made by this transform");
             for (power, value) in power.iter_mut().zip(&spectrum) {
                 *power = value.norm_sqr() / self.settings.nfft as f32;
@@ -138,14 +142,21 @@ impl MelBank {
 
     fn emphasize(&self, samples: &[f32]) -> Vec<f32> {
         let first = samples.first().map(|sample| sample * FULL_SCALE);
-        let others = samples.windows(2).map(|pair| (pair[1] - self.settings.pre_emphasis * pair[0]) * FULL_SCALE);
+        let others = samples
+            .windows(2)
+            .map(|pair| (pair[1] - self.settings.pre_emphasis * pair[0]) * FULL_SCALE);
         first.into_iter().chain(others).collect()
     }
 }
 
 impl Filter {
     fn log_energy(&self, power: &[f32]) -> f32 {
-        let energy: f32 = self.weights.iter().zip(&power[self.first..]).map(|(weight, power)| weight * power).sum();
+        let energy: f32 = self
+            .weights
+            .iter()
+            .zip(&power[self.first..])
+            .map(|(weight, power)| weight * power)
+            .sum();
         let energy = if energy == 0.0 { NOTHING } else { energy };
         (energy + OFFSET).ln()
     }
@@ -153,7 +164,9 @@ impl Filter {
 
 fn hamming(window: usize) -> Vec<f32> {
     let step = std::f64::consts::TAU / (window - 1) as f64;
-    (0..window).map(|n| (0.54 - 0.46 * (step * n as f64).cos()) as f32).collect()
+    (0..window)
+        .map(|n| (0.54 - 0.46 * (step * n as f64).cos()) as f32)
+        .collect()
 }
 
 /// The bins `b` of the formula on top.

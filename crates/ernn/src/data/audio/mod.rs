@@ -21,17 +21,24 @@ mod wav;
 
 use std::path::PathBuf;
 
-use super::{Dataset, Part};
+use super::{Dataset, OpenOptions, Part};
 
-pub use mel::MelSettings;
-
-/// How sound is opened.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct AudioOptions {
+/// What opening sound depends on.
+#[derive(Clone, Debug, PartialEq)]
+struct AudioOptions {
     /// Where prepared features are kept; without it the user's cache folder.
-    pub cache: Option<PathBuf>,
+    cache: Option<PathBuf>,
     /// What is drawn (silence, unknown words) is drawn from it.
-    pub seed: u64,
+    seed: u64,
+}
+
+impl AudioOptions {
+    fn of(options: &OpenOptions) -> AudioOptions {
+        AudioOptions {
+            cache: options.cache.clone(),
+            seed: 1,
+        }
+    }
 }
 
 /// Training, validation and test part as a data set; an empty part is none.

@@ -203,7 +203,10 @@ mod tests {
         for (from, to) in [(16_001, 16_000), (191_999, 16_000), (22_254, 16_000), (1_009, 16_000)] {
             let (m, l) = nearest_ratio(from, to);
             let wrong = f64::from(m) / f64::from(l) * f64::from(to) / f64::from(from) - 1.0;
-            assert!(l <= MOST_PHASES && wrong.abs() < 1.25e-4, "{from} to {to}: {m}/{l}, {wrong}");
+            assert!(
+                l <= MOST_PHASES && wrong.abs() < 1.25e-4,
+                "{from} to {to}: {m}/{l}, {wrong}"
+            );
         }
     }
 

@@ -16,7 +16,10 @@ pub(super) fn sha1(bytes: &[u8]) -> [u8; 20] {
     end.push(0x80);
     end.resize((end.len() + 8).next_multiple_of(64) - 8, 0);
     end.extend((bytes.len() as u64 * 8).to_be_bytes());
-    end.as_chunks::<64>().0.iter().for_each(|block| absorb(&mut state, block));
+    end.as_chunks::<64>()
+        .0
+        .iter()
+        .for_each(|block| absorb(&mut state, block));
     let mut hash = [0; 20];
     for (bytes, word) in hash.chunks_exact_mut(4).zip(state) {
         bytes.copy_from_slice(&word.to_be_bytes());
@@ -45,7 +48,12 @@ fn absorb(state: &mut [u32; 5], block: &[u8; 64]) {
             40..60 => (b & c | b & d | c & d, 0x8f1b_bcdc),
             _ => (b ^ c ^ d, 0xca62_c1d6u32),
         };
-        let next = a.rotate_left(5).wrapping_add(f).wrapping_add(e).wrapping_add(k).wrapping_add(word);
+        let next = a
+            .rotate_left(5)
+            .wrapping_add(f)
+            .wrapping_add(e)
+            .wrapping_add(k)
+            .wrapping_add(word);
         (a, b, c, d, e) = (next, a, b.rotate_left(30), c, d);
     }
     for (sum, value) in state.iter_mut().zip([a, b, c, d, e]) {

@@ -39,16 +39,30 @@ impl Source {
 
     /// The first source that is there among `places` below `base`: a folder that `is_it`, or an archive file.
     pub fn find(base: &Path, places: &[&str], is_it: impl Fn(&Path) -> bool) -> Option<PathBuf> {
-        let mut paths = places.iter().map(|place| if place.is_empty() { base.to_owned() } else { base.join(place) });
+        let mut paths = places.iter().map(|place| {
+            if place.is_empty() {
+                base.to_owned()
+            } else {
+                base.join(place)
+            }
+        });
         paths.find(|path| path.is_file() || path.is_dir() && is_it(path))
     }
 
     /// A text that changes with the content: name, size and time of change of the archive, or of all files in the folder.
     pub fn identity(&self) -> Result<String> {
-        let names = if self.path.is_dir() { self.names(|name| is_recording(name) || is_list(name))? } else { Vec::new() };
+        let names = if self.path.is_dir() {
+            self.names(|name| is_recording(name) || is_list(name))?
+        } else {
+            Vec::new()
+        };
         let mut identity = String::new();
         if names.is_empty() {
-            note(&self.path, &self.path.file_name().unwrap_or_default().to_string_lossy(), &mut identity)?;
+            note(
+                &self.path,
+                &self.path.file_name().unwrap_or_default().to_string_lossy(),
+                &mut identity,
+            )?;
         }
         for name in names {
             note(&self.path.join(&name), &name, &mut identity)?;
@@ -112,7 +126,10 @@ fn note(path: &Path, name: &str, identity: &mut String) -> Result<()> {
         action: "read",
         source,
     })?;
-    let changed = facts.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    let changed = facts
+        .modified()
+        .ok()
+        .and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     let changed = changed.unwrap_or_default().as_nanos();
     writeln!(identity, "{name} {} {changed}", facts.len()).expect("text takes all");
     Ok(())

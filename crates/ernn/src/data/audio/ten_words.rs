@@ -26,18 +26,24 @@ use crate::data::archive::Archive;
 use crate::data::labels::Names;
 use crate::data::npy;
 use crate::data::raw::format_error;
-use crate::data::{Dataset, Part, Values};
+use crate::data::{Dataset, OpenOptions, Part, Values};
 
-const WORDS: [&str; 10] = ["yes", "no", "up", "down", "left", "right", "stop", "bed", "cat", "happy"];
+const WORDS: [&str; 10] = [
+    "yes", "no", "up", "down", "left", "right", "stop", "bed", "cat", "happy",
+];
 const FRAMES: usize = 99;
 const FILTERS: usize = 32;
 /// Recordings that the arrays hold.
 const COUNT: usize = 12_188;
 
 /// Where the arrays or the recordings lie at or below a folder.
-pub(in super::super) fn find(base: &Path) -> Option<PathBuf> {
+pub(in crate::data) fn find(base: &Path) -> Option<PathBuf> {
     const PLACES: [&str; 3] = ["", "speech_commands", "speech-commands"];
-    let has_arrays = |folder: &Path| ["logmel_u8.npy", "logmel_u8.npy.xz"].iter().any(|file| folder.join(file).is_file());
+    let has_arrays = |folder: &Path| {
+        ["logmel_u8.npy", "logmel_u8.npy.xz"]
+            .iter()
+            .any(|file| folder.join(file).is_file())
+    };
     let has_words = |folder: &Path| WORDS.iter().all(|word| folder.join(word).is_dir());
     Source::find(base, &PLACES, has_arrays)
         .or_else(|| Source::find(base, &PLACES, has_words))
@@ -48,10 +54,10 @@ pub(in super::super) fn find(base: &Path) -> Option<PathBuf> {
 ///
 /// # Errors
 /// If something is missing, unreadable, or arrays do not fit together.
-pub(in super::super) fn open(name: &str, path: &Path, options: &AudioOptions) -> Result<Dataset> {
+pub(in crate::data) fn open(name: &str, path: &Path, options: &OpenOptions) -> Result<Dataset> {
     let mut arrays = Arrays::read(path)?;
     if arrays.features.is_empty() {
-        return from_recordings(name, path, options);
+        return from_recordings(name, path, &AudioOptions::of(options));
     }
     arrays.check(path, COUNT)?;
     from_arrays(name, path, &mut arrays)
@@ -96,14 +102,24 @@ impl Arrays {
         for (file, found) in lengths {
             if found != count {
                 let expected = format!("{count} as in the data set");
-                return Err(format_error(&path.join(file), "", &format!("{found} entries"), &expected));
+                return Err(format_error(
+                    &path.join(file),
+                    "",
+                    &format!("{found} entries"),
+                    &expected,
+                ));
             }
         }
         for (file, numbers, most) in [("labels.npy", &self.labels, 9), ("split.npy", &self.split, 2)] {
             if let Some(position) = numbers.iter().position(|&number| number > most) {
                 let place = format!(", entry {}", position + 1);
                 let found = numbers[position].to_string();
-                return Err(format_error(&path.join(file), &place, &found, &format!("at most {most}")));
+                return Err(format_error(
+                    &path.join(file),
+                    &place,
+                    &found,
+                    &format!("at most {most}"),
+                ));
             }
         }
         Ok(())
@@ -125,12 +141,19 @@ fn from_arrays(name: &str, path: &Path, arrays: &mut Arrays) -> Result<Dataset> 
             offsets: (0..=entries().count()).map(|sequence| sequence * FRAMES).collect(),
             values: Values::Numbers(values),
             labels: entries().map(|entry| u32::from(arrays.labels[entry])).collect(),
-            groups: entries().map(|entry| speakers.number(speaker_of(&arrays.files[entry]))).collect(),
+            groups: entries()
+                .map(|entry| speakers.number(speaker_of(&arrays.files[entry])))
+                .collect(),
             ..Part::default()
         }
     });
     if parts[0].is_empty() {
-        return Err(format_error(&path.join("split.npy"), "", "no training entry", "at least one"));
+        return Err(format_error(
+            &path.join("split.npy"),
+            "",
+            "no training entry",
+            "at least one",
+        ));
     }
     Ok(dataset(name, &WORDS, parts))
 }
@@ -144,12 +167,22 @@ fn from_recordings(name: &str, path: &Path, options: &AudioOptions) -> Result<Da
         let mut speakers = Names::default();
         let clip = |recording: &String| {
             let label = WORDS.iter().position(|word| *word == word_of(recording))?;
-            Some(clip(recording, part_of(speaker_of(recording)), label as u32, &mut speakers))
+            Some(clip(
+                recording,
+                part_of(speaker_of(recording)),
+                label as u32,
+                &mut speakers,
+            ))
         };
         let clips: Vec<Clip> = listing.recordings.iter().filter_map(clip).collect();
         if let Some(word) = (0..10).find(|&word| clips.iter().all(|clip| clip.label != word || clip.part != 0)) {
             let found = format!("no training recording of \"{}\"", WORDS[word as usize]);
-            return Err(format_error(path, "", &found, "a folder with WAVE files for each of the ten words"));
+            return Err(format_error(
+                path,
+                "",
+                &found,
+                "a folder with WAVE files for each of the ten words",
+            ));
         }
         Ok(dataset(name, &WORDS, parts(&source, &clips, &Extractor::new(recipe)?)?))
     })

@@ -48,7 +48,7 @@ fn file(format: Vec<u8>, data: &[u8]) -> Vec<u8> {
 }
 
 /// A file of one channel with 16 bits a sample.
-pub(in super::super) fn sixteen_bits(rate: u32, samples: &[i16]) -> Vec<u8> {
+pub(in crate::data) fn sixteen_bits(rate: u32, samples: &[i16]) -> Vec<u8> {
     let data: Vec<u8> = samples.iter().flat_map(|sample| sample.to_le_bytes()).collect();
     file(fmt(1, 1, rate, 16), &data)
 }
