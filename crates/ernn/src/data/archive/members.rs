@@ -37,14 +37,12 @@ impl<T> Members<T> {
     /// If there is none.
     pub fn take(&mut self, end: &str) -> Result<T> {
         let found = self.list.iter().position(|(name, _)| ends_with(name, end));
-        let position =
-            found.ok_or_else(|| format_error(&self.archive, "", &format!("no {end}"), "the whole data set"))?;
+        let position = found.ok_or_else(|| format_error(&self.archive, "", &format!("no {end}"), "the whole data set"))?;
         Ok(self.list.swap_remove(position).1)
     }
 }
 
 /// The path is `end` or has it as its last components.
 pub(crate) fn ends_with(name: &str, end: &str) -> bool {
-    name.strip_suffix(end)
-        .is_some_and(|front| front.is_empty() || front.ends_with('/'))
+    name.strip_suffix(end).is_some_and(|front| front.is_empty() || front.ends_with('/'))
 }
