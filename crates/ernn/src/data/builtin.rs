@@ -12,7 +12,38 @@ use std::io::Read;
 
 use flate2::read::GzDecoder;
 
+use super::known::{Entry, Known};
 use super::{Dataset, Part};
+
+/// The data sets inside the library.
+pub(super) static SETS: [Entry; 2] = [
+    Entry {
+        known: Known {
+            name: "japanese-vowels",
+            description: "who says the vowels: 9 speakers, 12 channels, 7 to 29 steps, 270 + 370 sequences",
+            source: "https://archive.ics.uci.edu/dataset/128/japanese+vowels",
+            license: "CC BY 4.0",
+            built_in: true,
+        },
+        files: "",
+        find: |_| None,
+        open: |_, _, _| Ok(japanese_vowels()),
+        counts: &[&[30; 9], &[31, 35, 88, 44, 29, 24, 40, 50, 29]],
+    },
+    Entry {
+        known: Known {
+            name: "digits",
+            description: "handwritten digits pixel by pixel: 10 classes, 1 channel, 64 steps, 1437 + 360 sequences",
+            source: "https://archive.ics.uci.edu/dataset/80/optical+recognition+of+handwritten+digits",
+            license: "CC BY 4.0",
+            built_in: true,
+        },
+        files: "",
+        find: |_| None,
+        open: |_, _, _| Ok(digits()),
+        counts: &[],
+    },
+];
 
 /// UCI Japanese Vowels: 9 speakers, 12 channels, 7 to 29 steps, official split.
 pub(crate) fn japanese_vowels() -> Dataset {

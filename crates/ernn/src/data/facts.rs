@@ -1,6 +1,6 @@
 //! What a data set holds, in numbers, for `ernn data info`.
 
-use super::{Dataset, Normalization, Part, View};
+use super::{Dataset, Normalization, Part, View, known};
 
 /// The facts of a data set.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -17,6 +17,8 @@ pub struct DatasetFacts {
     pub parts: Vec<PartFacts>,
     /// Features that never change in the training part.
     pub constant_features: Vec<String>,
+    /// Whether each class has as many sequences in each part as published; `None` for data of which no number is known.
+    pub as_published: Option<bool>,
     /// Values in memory, in megabytes (10^6 bytes).
     pub megabytes: f64,
 }
@@ -65,6 +67,7 @@ pub fn describe(dataset: &Dataset) -> DatasetFacts {
             .map(|(name, part)| describe_part(name, part, dataset.classes.len()))
             .collect(),
         constant_features: constant.map(|(name, _)| name.clone()).collect(),
+        as_published: known::is_as_published(dataset),
         megabytes: bytes as f64 / 1e6,
     }
 }

@@ -8,20 +8,19 @@ use std::path::{Path, PathBuf};
 
 use super::open::{Format, read_file};
 use super::raw::{Raw, assemble};
-use super::{Dataset, OpenOptions, audio, har, npy};
+use super::{Dataset, OpenOptions, audio, known, npy};
 use crate::{Error, Result};
 
 const PARTS: [&str; 3] = ["train", "validation", "test"];
 
 /// Opens a folder.
 pub(super) fn open(name: &str, folder: &Path, options: &OpenOptions) -> Result<Dataset> {
-    if har::find(folder).is_some() {
-        return Err(problem(
-            name,
-            "this is the UCI HAR folder: open it as har-2 or har-6, with the folder as --data-dir",
-        ));
-    }
     let files = data_files(folder)?;
+    let known = if files.is_empty() { known::names_in(folder) } else { Vec::new() };
+    if !known.is_empty() {
+        let hint = format!("a folder of known data sets: open {} with the folder as --data-dir", known.join(" or "));
+        return Err(problem(name, &hint));
+    }
     if files.is_empty() && audio::class_folders::is_one(folder) {
         return audio::class_folders::open(name, folder, options);
     }

@@ -122,7 +122,7 @@ fn parts_have_to_fit_together() {
 }
 
 #[test]
-fn the_uci_har_folder_is_pointed_to_its_names() {
+fn a_folder_of_a_known_data_set_is_pointed_to_its_names() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir_all(folder.path().join("UCI HAR Dataset/train/Inertial Signals")).unwrap();
     let found = open("data", folder.path(), &OpenOptions::default())
@@ -130,6 +130,6 @@ fn the_uci_har_folder_is_pointed_to_its_names() {
         .to_string();
     assert_eq!(
         found,
-        "data: this is the UCI HAR folder: open it as har-2 or har-6, with the folder as --data-dir"
+        "data: a folder of known data sets: open har-2 or har-6 with the folder as --data-dir"
     );
 }

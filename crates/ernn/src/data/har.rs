@@ -9,14 +9,48 @@
 //! (Kusupati et al., FastGRNN, appendix B). Groups are the people: windows of one person overlap by half.
 //! Anguita et al., "A public domain dataset for human activity recognition using smartphones", ESANN 2013.
 
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-use rayon::prelude::*;
-
+use super::archive::{Archive, Member, Members};
+use super::known::{Entry, Known};
 use super::number::{parse, shown};
 use super::raw::format_error;
-use super::{Dataset, Part, Values};
-use crate::{Error, Result};
+use super::{Dataset, OpenOptions, Part, Values, lookup};
+use crate::Result;
+
+const SOURCE: &str = "https://archive.ics.uci.edu/dataset/240/human+activity+recognition+using+smartphones";
+const LICENSE: &str = "see its README: cite Anguita et al., ESANN 2013; it bars commercial use";
+
+/// The data sets that these files make.
+pub(super) static SETS: [Entry; 2] = [
+    Entry {
+        known: Known {
+            name: "har-2",
+            description: "a phone's motion, two groups of activities: 9 channels, 128 steps, 7352 + 2947 sequences",
+            source: SOURCE,
+            license: LICENSE,
+            built_in: false,
+        },
+        files: "\"UCI HAR Dataset\", folder or archive,",
+        find,
+        open,
+        counts: &[&[3766, 3586], &[1499, 1448]],
+    },
+    Entry {
+        known: Known {
+            name: "har-6",
+            description: "a phone's motion, six activities: 9 channels, 128 steps, 7352 + 2947 sequences",
+            source: SOURCE,
+            license: LICENSE,
+            built_in: false,
+        },
+        files: "\"UCI HAR Dataset\", folder or archive,",
+        find,
+        open,
+        counts: &[&[1226, 1073, 986, 1286, 1374, 1407], &[496, 471, 420, 491, 532, 537]],
+    },
+];
 
 const STEPS: usize = 128;
 /// The parts, with the windows that the published data set has.
@@ -34,60 +68,59 @@ const PAIR: [u32; 6] = [1, 0, 1, 0, 1, 0];
 
 /// Which labels a window gets.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Classes {
+enum Classes {
     Two,
     Six,
 }
 
-/// The UCI HAR folder at or below `base`, if there is one.
-pub(super) fn find(base: &Path) -> Option<PathBuf> {
-    let below = [
-        "",
-        "UCI HAR Dataset",
-        "UCI_HAR_Dataset",
-        "har",
-        "har/UCI HAR Dataset",
-        "har/UCI_HAR_Dataset",
-    ];
-    below
-        .iter()
-        .map(|name| base.join(name))
-        .find(|folder| folder.join("train").join("Inertial Signals").is_dir())
+/// The folder or the archive in `place`.
+fn find(place: &Path) -> Option<PathBuf> {
+    const ARCHIVES: [&str; 2] = ["ucihardataset", "humanactivityrecognitionusingsmartphones"];
+    lookup::folder(place, &["ucihardataset"], "train/Inertial Signals")
+        .or_else(|| lookup::archives(place, &ARCHIVES).into_iter().next())
 }
 
-/// Reads the folder.
-pub(super) fn read(folder: &Path, name: &str, classes: Classes) -> Result<Dataset> {
-    read_sized(folder, name, classes, PARTS)
+fn open(name: &str, found: &Path, _: &OpenOptions) -> Result<Dataset> {
+    let classes = if name == "har-2" { Classes::Two } else { Classes::Six };
+    read_sized(found, name, classes, PARTS)
 }
 
-fn read_sized(folder: &Path, name: &str, classes: Classes, parts: [(&str, usize); 2]) -> Result<Dataset> {
-    let feature_names = feature_names();
-    // All signals of both parts at once, so that the threads stay busy to the end.
-    let files: Vec<(&str, usize, &String)> = parts
-        .iter()
-        .flat_map(|&(part, windows)| feature_names.iter().map(move |feature| (part, windows, feature)))
-        .collect();
-    let signals: Vec<Vec<f32>> = files
-        .into_par_iter()
-        .map(|(part, windows, feature)| {
-            let path = folder
-                .join(part)
-                .join("Inertial Signals")
-                .join(format!("{feature}_{part}.txt"));
-            read_signal(&path, windows)
-        })
-        .collect::<Result<_>>()?;
-    let (train, test) = signals.split_at(feature_names.len());
-    let [train, test] = [(parts[0], train), (parts[1], test)]
-        .map(|((part, windows), signals)| build(&folder.join(part), part, windows, signals, classes));
+/// What one file holds.
+enum Column {
+    Signal(Vec<f32>),
+    Numbers(Vec<u32>),
+}
+
+fn read_sized(found: &Path, name: &str, classes: Classes, parts: [(&str, usize); 2]) -> Result<Dataset> {
+    let wanted = |path: &str| parts.iter().any(|(part, _)| kind_of(path, part).is_some());
+    let mut columns = Archive::at(found).read(&wanted, |member| read_column(&member, parts))?;
+    let [train, test] = parts.map(|part| build(&mut columns, part, classes));
     Ok(Dataset {
         name: name.to_owned(),
-        feature_names,
+        feature_names: feature_names(),
         classes: class_names(classes),
         train: train?,
         test: Some(test?),
         ..Dataset::default()
     })
+}
+
+/// Which numbers a file of a part holds: `Some(None)` for a signal, `Some(range)` for activities and people.
+fn kind_of(path: &str, part: &str) -> Option<Option<RangeInclusive<u32>>> {
+    let name = path.rsplit('/').next()?.strip_suffix(&format!("_{part}.txt"))?;
+    match name {
+        "y" => Some(Some(1..=6)),
+        "subject" => Some(Some(1..=30)),
+        _ => feature_names().iter().any(|feature| feature == name).then_some(None),
+    }
+}
+
+fn read_column(member: &Member, parts: [(&str, usize); 2]) -> Result<Column> {
+    let kind = parts.iter().find_map(|&(part, windows)| Some((kind_of(&member.name, part)?, windows)));
+    match kind.expect("only these are wanted") {
+        (None, windows) => read_signal(member, windows).map(Column::Signal),
+        (Some(range), windows) => read_numbers(member, windows, range).map(Column::Numbers),
+    }
 }
 
 fn feature_names() -> Vec<String> {
@@ -107,15 +140,20 @@ fn class_names(classes: Classes) -> Vec<String> {
 }
 
 /// Puts the signals of a part side by side, with labels and people.
-fn build(folder: &Path, part: &str, windows: usize, signals: &[Vec<f32>], classes: Classes) -> Result<Part> {
-    let activities = read_numbers(&folder.join(format!("y_{part}.txt")), windows, 1..=6)?;
-    let people = read_numbers(&folder.join(format!("subject_{part}.txt")), windows, 1..=30)?;
-    let features = signals.len();
+fn build(columns: &mut Members<Column>, (part, windows): (&str, usize), classes: Classes) -> Result<Part> {
+    let mut numbers = |name: &str| match columns.take(&format!("{part}/{name}_{part}.txt"))? {
+        Column::Numbers(numbers) => Ok(numbers),
+        Column::Signal(_) => unreachable!("the name tells what a file holds"),
+    };
+    let (activities, people) = (numbers("y")?, numbers("subject")?);
+    let features = feature_names().len();
     let mut values = vec![0.0; windows * STEPS * features];
-    for (row, step) in values.chunks_exact_mut(features).zip(0..) {
-        row.iter_mut()
-            .zip(signals)
-            .for_each(|(value, signal)| *value = signal[step]);
+    for (feature, name) in feature_names().iter().enumerate() {
+        let Column::Signal(signal) = columns.take(&format!("{part}/Inertial Signals/{name}_{part}.txt"))? else {
+            unreachable!("the name tells what a file holds");
+        };
+        let places = values[feature..].iter_mut().step_by(features);
+        places.zip(signal).for_each(|(place, value)| *place = value);
     }
     let class = |activity: u32| match classes {
         Classes::Two => PAIR[activity as usize - 1],
@@ -131,14 +169,6 @@ fn build(folder: &Path, part: &str, windows: usize, signals: &[Vec<f32>], classe
     })
 }
 
-fn read_file(path: &Path) -> Result<Vec<u8>> {
-    std::fs::read(path).map_err(|source| Error::Io {
-        path: path.to_owned(),
-        action: "read",
-        source,
-    })
-}
-
 /// The lines that hold something, with their numbers from 1.
 fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     (1..)
@@ -146,10 +176,9 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
         .filter(|(_, line)| !line.trim_ascii().is_empty())
 }
 
-fn read_signal(path: &Path, windows: usize) -> Result<Vec<f32>> {
-    let bytes = read_file(path)?;
+fn read_signal(Member { path, bytes, .. }: &Member, windows: usize) -> Result<Vec<f32>> {
     let mut values = Vec::with_capacity(windows * STEPS);
-    for (number, line) in lines(&bytes) {
+    for (number, line) in lines(bytes) {
         let before = values.len();
         for text in line.split(u8::is_ascii_whitespace).filter(|text| !text.is_empty()) {
             let value = parse(text).ok().filter(|value| value.is_finite());
@@ -171,10 +200,9 @@ fn read_signal(path: &Path, windows: usize) -> Result<Vec<f32>> {
     Ok(values)
 }
 
-fn read_numbers(path: &Path, windows: usize, range: std::ops::RangeInclusive<u32>) -> Result<Vec<u32>> {
-    let bytes = read_file(path)?;
+fn read_numbers(Member { path, bytes, .. }: &Member, windows: usize, range: RangeInclusive<u32>) -> Result<Vec<u32>> {
     let mut numbers = Vec::with_capacity(windows);
-    for (number, line) in lines(&bytes) {
+    for (number, line) in lines(bytes) {
         let value = std::str::from_utf8(line.trim_ascii())
             .ok()
             .and_then(|text| text.parse().ok());

@@ -2,8 +2,8 @@ use std::fmt::Write;
 use std::fs;
 
 use super::*;
-use crate::data::open::tests::data_folder;
-use crate::data::{OpenOptions, open, split};
+use crate::data::known::tests::published;
+use crate::data::{open, split};
 
 /// Two small parts of windows whose values tell feature, window and step.
 const SMALL: [(&str, usize); 2] = [("train", 6), ("test", 2)];
@@ -63,6 +63,31 @@ fn signals_labels_and_people_are_put_together() {
 }
 
 #[test]
+fn the_archive_in_an_archive_gives_the_same() {
+    use std::io::Write;
+    let folder = tempfile::tempdir().unwrap();
+    let base = folder.path().join("UCI HAR Dataset");
+    write_folder(&base);
+    let zip = |files: &[(String, Vec<u8>)]| {
+        let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+        for (name, bytes) in files {
+            writer.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+            writer.write_all(bytes).unwrap();
+        }
+        writer.finish().unwrap().into_inner()
+    };
+    let files = Archive::at(folder.path()).read(&|_| true, |member| Ok(member.bytes)).unwrap().into_list();
+    let names = vec![("UCI HAR Dataset.zip".to_owned(), zip(&files)), ("UCI HAR Dataset.names".to_owned(), vec![])];
+    let path = folder.path().join("human+activity+recognition+using+smartphones.zip");
+    fs::write(&path, zip(&names)).unwrap();
+    let read = |found: &Path| read_sized(found, "har-6", Classes::Six, SMALL).unwrap();
+    let of_folder = read(&base);
+    fs::remove_dir_all(&base).unwrap();
+    assert_eq!(find(folder.path()), Some(path.clone()));
+    assert_eq!(read(&path), of_folder);
+}
+
+#[test]
 fn damage_is_refused_with_its_place() {
     let folder = tempfile::tempdir().unwrap();
     let base = folder.path();
@@ -108,18 +133,16 @@ fn damage_is_refused_with_its_place() {
         "{}",
         error()
     );
+    fs::write(base.join("test/y_test.txt"), "1\n6\n").unwrap();
     fs::remove_file(base.join("train/subject_train.txt")).unwrap();
-    assert!(error().contains("subject_train.txt: cannot read: "), "{}", error());
+    assert!(error().ends_with(": found no train/subject_train.txt, expected the whole data set"), "{}", error());
 }
 
 #[test]
 fn the_published_data_set() {
-    if data_folder("UCI HAR Dataset").is_none() {
+    let Some(data) = published("har-6", &OpenOptions::default()) else {
         return;
-    }
-    let start = std::time::Instant::now();
-    let data = open("har-6", &OpenOptions::default()).unwrap();
-    println!("har-6 read in {:?}", start.elapsed());
+    };
     let test = data.test.as_ref().unwrap();
     let counts = |part: &Part, classes: u32| {
         (0..classes)

@@ -1,9 +1,12 @@
-//! The data sets that are known by name.
+//! The data sets that are known by name: one table a family of files, each beside the reader of its files.
+//!
+//! A set that is not built in is looked for in the data folder, in each folder in it, and in archives that lie there
+//! ([`lookup`](super::lookup)).
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
-use super::har::{self, Classes};
-use super::{Dataset, OpenOptions, builtin};
+use super::{Dataset, OpenOptions, audio, builtin, dsa, har, lookup, pictures, synthetic};
 use crate::{Error, Result};
 
 /// A data set known by name.
@@ -17,43 +20,43 @@ pub struct Known {
     pub source: &'static str,
     /// Under what terms.
     pub license: &'static str,
-    /// Is inside the library; otherwise it is looked for in the data folder.
+    /// Is inside the library, or made by it; otherwise it is looked for in the data folder.
     pub built_in: bool,
 }
 
-const HAR_SOURCE: &str = "https://archive.ics.uci.edu/dataset/240/human+activity+recognition+using+smartphones";
-const HAR_LICENSE: &str = "see its README: cite Anguita et al., ESANN 2013; it bars commercial use";
+/// What this room knows of a data set.
+pub(super) struct Entry {
+    pub known: Known,
+    /// What is looked for, as an error names it.
+    pub files: &'static str,
+    /// Where its files lie in one folder: the folder, or the archive, that `open` takes.
+    pub find: fn(&Path) -> Option<PathBuf>,
+    /// Opens it by its name from what was found; the path of one that is built in is empty.
+    pub open: fn(&str, &Path, &OpenOptions) -> Result<Dataset>,
+    /// Sequences of each class in the training and the test part as published; empty where no number is published.
+    pub counts: &'static [&'static [usize]],
+}
 
-static KNOWN: [Known; 4] = [
-    Known {
-        name: "japanese-vowels",
-        description: "who says the vowels: 9 speakers, 12 channels, 7 to 29 steps, 270 + 370 sequences",
-        source: "https://archive.ics.uci.edu/dataset/128/japanese+vowels",
-        license: "CC BY 4.0",
-        built_in: true,
-    },
-    Known {
-        name: "digits",
-        description: "handwritten digits pixel by pixel: 10 classes, 1 channel, 64 steps, 1437 + 360 sequences",
-        source: "https://archive.ics.uci.edu/dataset/80/optical+recognition+of+handwritten+digits",
-        license: "CC BY 4.0",
-        built_in: true,
-    },
-    Known {
-        name: "har-2",
-        description: "a phone's motion, two groups of activities: 9 channels, 128 steps, 7352 + 2947 sequences",
-        source: HAR_SOURCE,
-        license: HAR_LICENSE,
-        built_in: false,
-    },
-    Known {
-        name: "har-6",
-        description: "a phone's motion, six activities: 9 channels, 128 steps, 7352 + 2947 sequences",
-        source: HAR_SOURCE,
-        license: HAR_LICENSE,
-        built_in: false,
-    },
+/// All families.
+static FAMILIES: [&[Entry]; 6] = [
+    &builtin::SETS,
+    &har::SETS,
+    &dsa::SETS,
+    &pictures::SETS,
+    &audio::SETS,
+    &synthetic::SETS,
 ];
+
+static KNOWN: LazyLock<Vec<Known>> = LazyLock::new(|| entries().map(|entry| entry.known).collect());
+
+fn entries() -> impl Iterator<Item = &'static Entry> {
+    FAMILIES.iter().flat_map(|family| family.iter())
+}
+
+fn entry(name: &str) -> Option<&'static Entry> {
+    let (name, _) = synthetic::split_name(name);
+    entries().find(|entry| entry.known.name == name)
+}
 
 /// The data sets that are known by name.
 pub fn known() -> &'static [Known] {
@@ -62,35 +65,51 @@ pub fn known() -> &'static [Known] {
 
 /// Where a known data set that is not built in lies in the data folder; `None` if it is not there.
 pub fn found(name: &str, options: &OpenOptions) -> Option<PathBuf> {
-    match name {
-        "har-2" | "har-6" => har::find(&options.data_folder()?),
-        _ => None,
-    }
+    let entry = entry(name)?;
+    let places = lookup::places(&options.data_folder()?);
+    places.iter().find_map(|place| (entry.find)(place))
+}
+
+/// The known data sets whose files lie in a folder.
+pub(super) fn names_in(folder: &Path) -> Vec<&'static str> {
+    let here = entries().filter(|entry| (entry.find)(folder).is_some());
+    here.map(|entry| entry.known.name).collect()
+}
+
+/// Whether training and test part hold as many sequences of each class as published; `None` if no number is known.
+pub(super) fn is_as_published(dataset: &Dataset) -> Option<bool> {
+    let counts = entry(&dataset.name)?.counts;
+    let found = [Some(&dataset.train), dataset.test.as_ref()];
+    let as_published = counts.iter().zip(found).all(|(&counts, part)| {
+        let labels = part.map_or(&[][..], |part| &part.labels);
+        let of_class = |class: usize| labels.iter().filter(|&&label| label as usize == class).count();
+        labels.len() == counts.iter().sum::<usize>() && (0..counts.len()).all(|class| of_class(class) == counts[class])
+    });
+    (!counts.is_empty()).then_some(as_published)
 }
 
 /// Opens a data set by its name; `None` if the name is not known.
 pub(super) fn open(name: &str, options: &OpenOptions) -> Option<Result<Dataset>> {
-    match name {
-        "japanese-vowels" => Some(Ok(builtin::japanese_vowels())),
-        "digits" => Some(Ok(builtin::digits())),
-        "har-2" => Some(open_har(name, Classes::Two, options)),
-        "har-6" => Some(open_har(name, Classes::Six, options)),
-        _ => None,
+    let entry = entry(name)?;
+    if entry.known.built_in {
+        return Some((entry.open)(name, Path::new(""), options));
+    }
+    let found = found(name, options).ok_or_else(|| not_found(entry, options));
+    Some(found.and_then(|found| (entry.open)(name, &found, options)))
+}
+
+fn not_found(entry: &Entry, options: &OpenOptions) -> Error {
+    let Known { name, source, .. } = entry.known;
+    let searched = match options.data_folder() {
+        Some(folder) => format!("no {} in {} or a folder in it", entry.files, folder.display()),
+        None => "no data folder was named".to_owned(),
+    };
+    Error::Data {
+        dataset: name.to_owned(),
+        problem: format!("{searched}; download it from {source}, and name the folder with --data-dir or ERNN_DATA_DIR"),
     }
 }
 
-fn open_har(name: &str, classes: Classes, options: &OpenOptions) -> Result<Dataset> {
-    let folder = found(name, options).ok_or_else(|| {
-        let searched = match options.data_folder() {
-            Some(folder) => format!("no folder \"UCI HAR Dataset\" with train and test in {}", folder.display()),
-            None => "no data folder was named".to_owned(),
-        };
-        Error::Data {
-            dataset: name.to_owned(),
-            problem: format!(
-                "{searched}; download it from {HAR_SOURCE}, unpack it, and name the folder with --data-dir or ERNN_DATA_DIR"
-            ),
-        }
-    })?;
-    har::read(&folder, name, classes)
-}
+#[cfg(test)]
+#[path = "known_tests.rs"]
+pub(super) mod tests;

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::raw::{Raw, assemble};
-use super::{Dataset, MissingPolicy, Sequences, csv, folder, known, npy, npz, ts};
+use super::{Dataset, MissingPolicy, Preparation, Sequences, csv, folder, known, npy, npz, ts};
 use crate::{Error, Result};
 
 /// How to open data.
@@ -18,6 +18,8 @@ pub struct OpenOptions {
     pub features: Option<usize>,
     /// Where features of recordings are kept; without it `ernn` in the user's cache folder.
     pub cache: Option<PathBuf>,
+    /// How known data sets are prepared.
+    pub preparation: Preparation,
 }
 
 impl OpenOptions {
@@ -47,13 +49,9 @@ pub fn open(name_or_path: &str, options: &OpenOptions) -> Result<Dataset> {
         return folder::open(name_or_path, path, options);
     }
     if !path.exists() {
-        let names: Vec<&str> = known::known().iter().map(|known| known.name).collect();
         return Err(Error::Data {
             dataset: name_or_path.to_owned(),
-            problem: format!(
-                "no file or folder of this name, and not one of the known data sets {}",
-                names.join(", ")
-            ),
+            problem: "no file or folder of this name, and not one of the known data sets (`ernn data list`)".to_owned(),
         });
     }
     let [train, validation, test] = Format::read(path, &read_file(path)?, options)?

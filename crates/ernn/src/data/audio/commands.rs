@@ -30,6 +30,7 @@ use super::mel::MelSettings;
 use super::source::{Listing, Source};
 use super::{AudioOptions, dataset};
 use crate::data::labels::Names;
+use crate::data::lookup;
 use crate::data::random::stream;
 use crate::data::raw::format_error;
 use crate::data::{Dataset, OpenOptions, Part, Values};
@@ -51,33 +52,17 @@ const OTHERS: [&str; 20] = [
 const SILENCE: u32 = 10;
 const UNKNOWN: u32 = 11;
 
-/// Where the recordings lie at or below a folder: unpacked, or as they were downloaded.
-pub(in crate::data) fn find(base: &Path) -> Option<PathBuf> {
-    const PLACES: [&str; 13] = [
-        "",
-        "speech_commands",
-        "speech_commands_v0.01",
-        "speech_commands_v0.02",
-        "speech_commands/speech_commands_v0.01",
-        "speech_commands/speech_commands_v0.02",
-        "SpeechCommands/speech_commands_v0.01",
-        "SpeechCommands/speech_commands_v0.02",
-        "speech-commands",
-        "speech_commands_v0.01.tar.gz",
-        "speech_commands_v0.02.tar.gz",
-        "speech_commands/speech_commands_v0.01.tar.gz",
-        "speech_commands/speech_commands_v0.02.tar.gz",
-    ];
-    Source::find(base, &PLACES, |folder| {
-        LISTS.iter().all(|(list, _)| folder.join(list).is_file())
-    })
+/// Where the recordings lie in a folder: unpacked, or as they were downloaded.
+pub(super) fn find(place: &Path) -> Option<PathBuf> {
+    let names = ["speechcommands", "speechcommandsv001", "speechcommandsv002"];
+    lookup::folder(place, &names, LISTS[1].0).or_else(|| lookup::archives(place, &["speechcommandsv0"]).into_iter().next())
 }
 
 /// Opens `google-12` or `google-30` at the place that [`find`] gave.
 ///
 /// # Errors
 /// If recordings, lists or noise are missing or unreadable.
-pub(in crate::data) fn open(name: &str, path: &Path, options: &OpenOptions) -> Result<Dataset> {
+pub(super) fn open(name: &str, path: &Path, options: &OpenOptions) -> Result<Dataset> {
     open_sized(name, path, &AudioOptions::of(options), RELEASES)
 }
 

@@ -19,6 +19,7 @@ use super::source::Source;
 use super::{AudioOptions, dataset};
 use crate::Result;
 use crate::data::labels::Names;
+use crate::data::lookup;
 use crate::data::raw::format_error;
 use crate::data::{Dataset, OpenOptions};
 
@@ -26,29 +27,17 @@ const DIGITS: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
 const RATE: u32 = 8_000;
 const COUNT: usize = 3_000;
 
-/// Where the recordings lie at or below a folder: unpacked, or in an archive.
-pub(in crate::data) fn find(base: &Path) -> Option<PathBuf> {
-    const PLACES: [&str; 11] = [
-        "recordings",
-        "fsdd/recordings",
-        "free-spoken-digit-dataset/recordings",
-        "free-spoken-digit-dataset-master/recordings",
-        "recordings.tar.xz",
-        "fsdd/recordings.tar.xz",
-        "free-spoken-digit-dataset-master.zip",
-        "free-spoken-digit-dataset.zip",
-        "fsdd/free-spoken-digit-dataset-master.zip",
-        "fsdd",
-        "",
-    ];
-    Source::find(base, &PLACES, |folder| folder.join("0_jackson_0.wav").is_file())
+/// Where the recordings lie in a folder: unpacked, or in an archive.
+pub(super) fn find(place: &Path) -> Option<PathBuf> {
+    lookup::folder(place, &["recordings"], "0_jackson_0.wav")
+        .or_else(|| lookup::archives(place, &["recordings", "freespokendigitdataset"]).into_iter().next())
 }
 
 /// Opens the recordings at the place that [`find`] gave.
 ///
 /// # Errors
 /// If recordings are missing, unreadable, or named in another way.
-pub(in crate::data) fn open(name: &str, path: &Path, options: &OpenOptions) -> Result<Dataset> {
+pub(super) fn open(name: &str, path: &Path, options: &OpenOptions) -> Result<Dataset> {
     open_sized(name, path, &AudioOptions::of(options), COUNT)
 }
 

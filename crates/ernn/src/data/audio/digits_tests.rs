@@ -2,7 +2,7 @@ use std::fs;
 
 use super::super::wav::tests::sixteen_bits;
 use super::*;
-use crate::data::open::tests::data_folder;
+use crate::data::known::tests::published;
 
 fn options(folder: &Path) -> AudioOptions {
     AudioOptions {
@@ -13,9 +13,12 @@ fn options(folder: &Path) -> AudioOptions {
 
 #[test]
 fn the_published_recordings() {
-    let Some(folder) = data_folder("fsdd") else { return };
     let kept = tempfile::tempdir().unwrap();
-    let data = open_sized("fsdd", &find(&folder).unwrap(), &options(kept.path()), COUNT).unwrap();
+    let options = OpenOptions {
+        cache: Some(kept.path().to_owned()),
+        ..OpenOptions::default()
+    };
+    let Some(data) = published("fsdd", &options) else { return };
     let sizes: Vec<usize> = data.parts().map(|(_, part)| part.len()).collect();
     assert_eq!(sizes, [2400, 300, 300]);
     for (_, part) in data.parts() {
@@ -35,9 +38,9 @@ fn parts_by_index_and_frames_by_length() {
         let file = recordings.join(format!("7_jackson_{index}.wav"));
         fs::write(file, sixteen_bits(8000, &vec![100; 200 + 80 * index])).unwrap();
     }
-    assert_eq!(find(folder.path()), None, "not without the first recording");
+    assert_eq!(find(&folder.path().join("fsdd")), None, "not without the first recording");
     fs::write(recordings.join("0_jackson_0.wav"), sixteen_bits(8000, &[5; 300])).unwrap();
-    let found = find(folder.path()).unwrap();
+    let found = find(&folder.path().join("fsdd")).unwrap();
     assert_eq!(found, recordings);
     let data = open_sized("fsdd", &found, &options(folder.path()), 7).unwrap();
     let lengths = |part: &crate::data::Part| {

@@ -37,18 +37,6 @@ impl Source {
         &self.path
     }
 
-    /// The first source that is there among `places` below `base`: a folder that `is_it`, or an archive file.
-    pub fn find(base: &Path, places: &[&str], is_it: impl Fn(&Path) -> bool) -> Option<PathBuf> {
-        let mut paths = places.iter().map(|place| {
-            if place.is_empty() {
-                base.to_owned()
-            } else {
-                base.join(place)
-            }
-        });
-        paths.find(|path| path.is_file() || path.is_dir() && is_it(path))
-    }
-
     /// A text that changes with the content: name, size and time of change of the archive, or of all files in the folder.
     pub fn identity(&self) -> Result<String> {
         let names = if self.path.is_dir() {

@@ -24,6 +24,7 @@ use super::{AudioOptions, dataset, sha1};
 use crate::Result;
 use crate::data::archive::Archive;
 use crate::data::labels::Names;
+use crate::data::lookup;
 use crate::data::npy;
 use crate::data::raw::format_error;
 use crate::data::{Dataset, OpenOptions, Part, Values};
@@ -35,26 +36,31 @@ const FRAMES: usize = 99;
 const FILTERS: usize = 32;
 /// Recordings that the arrays hold.
 const COUNT: usize = 12_188;
+/// Those of each word in the training and the test part.
+pub(super) static COUNTS: [&[usize]; 2] = [
+    &[791, 775, 788, 783, 784, 787, 798, 1340, 1399, 1373],
+    &[95, 119, 104, 102, 109, 104, 106, 176, 166, 180],
+];
 
-/// Where the arrays or the recordings lie at or below a folder.
-pub(in crate::data) fn find(base: &Path) -> Option<PathBuf> {
-    const PLACES: [&str; 3] = ["", "speech_commands", "speech-commands"];
-    let has_arrays = |folder: &Path| {
-        ["logmel_u8.npy", "logmel_u8.npy.xz"]
-            .iter()
-            .any(|file| folder.join(file).is_file())
-    };
-    let has_words = |folder: &Path| WORDS.iter().all(|word| folder.join(word).is_dir());
-    Source::find(base, &PLACES, has_arrays)
-        .or_else(|| Source::find(base, &PLACES, has_words))
-        .or_else(|| commands::find(base))
+/// Where the arrays or the recordings lie in a folder.
+pub(super) fn find(place: &Path) -> Option<PathBuf> {
+    let arrays = ["logmel_u8.npy", "logmel_u8.npy.xz"];
+    let of_arrays = arrays.iter().find_map(|file| lookup::folder(place, &["speechcommands"], file));
+    of_arrays.or_else(|| holds_the_words(place).then(|| place.to_owned())).or_else(|| commands::find(place))
+}
+
+/// A folder of the ten words and no others: one of more words is a user's own, or the whole of Speech Commands.
+fn holds_the_words(place: &Path) -> bool {
+    let entries = std::fs::read_dir(place).into_iter().flatten().flatten();
+    let folders = entries.filter(|entry| entry.path().is_dir()).count();
+    folders == WORDS.len() && WORDS.iter().all(|word| place.join(word).is_dir())
 }
 
 /// Opens the arrays or recordings at the place that [`find`] gave.
 ///
 /// # Errors
 /// If something is missing, unreadable, or arrays do not fit together.
-pub(in crate::data) fn open(name: &str, path: &Path, options: &OpenOptions) -> Result<Dataset> {
+pub(super) fn open(name: &str, path: &Path, options: &OpenOptions) -> Result<Dataset> {
     let mut arrays = Arrays::read(path)?;
     if arrays.features.is_empty() {
         return from_recordings(name, path, &AudioOptions::of(options));
