@@ -102,6 +102,7 @@ impl ReadingFlags {
             features: self.features,
             preparation: self.preparation.over(Preparation::default()),
             text: self.text.over(&TextOptions::default()),
+            ..OpenOptions::default()
         }
     }
 

@@ -82,7 +82,7 @@ fn finite_differences_agree(config: ModelConfig, options: &LossOptions<f64>) {
     };
     loss_at(&model, &mut gradient);
     let mut unused = gradient.clone();
-    for index in 0..gradient.len() {
+    for (index, &found) in gradient.iter().enumerate() {
         let value = model.parameters()[index];
         let mut moved = |to: f64| {
             model.parameters_mut()[index] = to;
@@ -90,8 +90,8 @@ fn finite_differences_agree(config: ModelConfig, options: &LossOptions<f64>) {
         };
         let slope = (moved(value + 1e-5) - moved(value - 1e-5)) / 2e-5;
         model.parameters_mut()[index] = value;
-        let error = (slope - gradient[index]).abs();
-        assert!(error < 1e-8, "parameter {index}: {slope} against {}", gradient[index]);
+        let error = (slope - found).abs();
+        assert!(error < 1e-8, "parameter {index}: {slope} against {found}");
     }
     assert!(gradient.iter().any(|slope| slope.abs() > 1e-3));
 }

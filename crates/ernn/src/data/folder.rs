@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::open::{Format, read_file};
 use super::raw::{Raw, assemble};
-use super::{Dataset, OpenOptions, known, npy};
+use super::{Dataset, OpenOptions, audio, known, npy};
 use crate::{Error, Result};
 
 const PARTS: [&str; 3] = ["train", "validation", "test"];
@@ -28,11 +28,14 @@ pub(super) fn open(name: &str, folder: &Path, options: &OpenOptions) -> Result<D
         );
         return Err(problem(name, &hint));
     }
+    if files.is_empty() && audio::class_folders::is_one(folder) {
+        return audio::class_folders::open(name, folder, options);
+    }
     let [train, validation, test] = PARTS.map(|part| read_part(name, part, &files, options));
     let train = train?.ok_or_else(|| {
         let names: Vec<String> = files.iter().map(|file| file_name(file)).collect();
         let found = if names.is_empty() { "no data file".to_owned() } else { super::labels::list(&names) };
-        problem(name, &format!("no training file: found {found}; expected one of .ts, .csv, .tsv, .npy or .npz with the word train in its name"))
+        problem(name, &format!("no training file: found {found}; expected one of .ts, .csv, .tsv, .npy or .npz with the word train in its name, or a folder of .wav files a class"))
     })?;
     assemble(name, train, [validation?, test?])
 }

@@ -5,6 +5,7 @@
 //! formats behave alike. [`Normalization`] and [`split`] finish the preparation for training.
 
 mod archive;
+mod audio;
 mod builtin;
 mod checksum;
 mod csv;

@@ -69,6 +69,19 @@ pub(crate) fn numbers(bytes: &[u8], path: &Path) -> Result<(Vec<usize>, Vec<f64>
     Ok((array.shape, values))
 }
 
+/// The bytes of a file that holds one array of them, `[any number, shape ...]` in C order.
+pub(super) fn bytes(bytes: &[u8], path: &Path, shape: &[usize]) -> Result<Vec<u8>> {
+    let array = Array::parse(bytes, path, "")?;
+    let element = array.element;
+    if element.kind != Kind::Unsigned || element.size != 1 || array.fortran_order || array.shape.get(1..) != Some(shape)
+    {
+        let found = format!("an array of shape {:?}, {} bytes a value", array.shape, element.size);
+        let expected = format!("unsigned bytes in C order, the shape behind the first dimension {shape:?}");
+        return Err(array.error("", &found, &expected));
+    }
+    Ok(array.bytes.to_vec())
+}
+
 /// Makes sequences of an array and, for three dimensions, its labels.
 pub(super) fn sequences(array: &Array, labels: Option<&Array>, options: &OpenOptions) -> Result<Raw> {
     match (array.shape.as_slice(), labels) {

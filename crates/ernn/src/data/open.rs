@@ -16,6 +16,8 @@ pub struct OpenOptions {
     pub missing: MissingPolicy,
     /// Features a step, needed for EdgeML's two-dimensional `.npy`.
     pub features: Option<usize>,
+    /// Where features of recordings are kept; without it `ernn` in the user's cache folder.
+    pub cache: Option<PathBuf>,
     /// How known data sets are prepared.
     pub preparation: Preparation,
     /// How text becomes tokens.

@@ -73,7 +73,8 @@ impl Evaluation {
         let mean = loss / steps.max(1) as f64;
         Evaluation {
             accuracy: Some(ratio(correct, steps).unwrap_or(0.0)),
-            perplexity: (task == Task::NextToken).then(|| mean.exp()),
+            // Beyond this it would overflow.
+            perplexity: (task == Task::NextToken).then(|| mean.min(700.0).exp()),
             ..Self::without_classes(steps, mean)
         }
     }

@@ -55,6 +55,7 @@ impl DataSettings {
             features: self.features,
             preparation: self.preparation,
             text: self.text.clone(),
+            ..OpenOptions::default()
         }
     }
 }

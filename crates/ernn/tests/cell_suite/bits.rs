@@ -3,7 +3,7 @@
 
 use ernn::batch::Batch;
 use ernn::cell::{Activation, CellConfig, ErnnConfig, FastGrnnConfig, LstmConfig, Rank, RnnConfig, Span};
-use ernn::model::{LossOptions, Model, ModelConfig, Pooling, Workspace};
+use ernn::model::{LossOptions, Model, ModelConfig, Workspace};
 use ernn::{Isa, Panels, Real};
 
 use crate::table::{Case, cases};

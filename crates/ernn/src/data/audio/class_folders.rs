@@ -1,0 +1,124 @@
+//! A user's own recordings: WAVE files in a folder a class, of any length and sampling rate.
+//!
+//! ```text
+//! FOLDER/CLASS/*.wav        or        FOLDER/train/CLASS/*.wav  FOLDER/test/CLASS/*.wav  FOLDER/validation/CLASS/*.wav
+//! ```
+//!
+//! Whatever its rate, a recording is brought to 16,000 samples a second, so that a network which hears another one later gets the
+//! same features. They are as long as the recording. Names of the form `speaker_nohash_number.wav` (those of Speech Commands)
+//! give the speaker as group, if all recordings have them.
+
+use std::path::Path;
+
+use super::cache::Cache;
+use super::clips::{Clip, Extractor, Recipe, parts};
+use super::commands::{RATE, speaker_of};
+use super::feature_names;
+use super::mel::MelSettings;
+use super::source::Source;
+use crate::data::folder::part_of;
+use crate::data::labels::Names;
+use crate::data::raw::{Raw, assemble};
+use crate::data::{Dataset, OpenOptions};
+use crate::{Error, Result};
+
+/// Whether a folder holds folders of recordings, one or two levels below.
+pub(in crate::data) fn is_one(folder: &Path) -> bool {
+    let holds = |folder: &Path| {
+        children(folder).any(|path| path.extension().is_some_and(|end| end.eq_ignore_ascii_case("wav")))
+    };
+    let below = |folder: &Path| children(folder).any(|path| path.is_dir() && holds(&path));
+    below(folder) || children(folder).any(|path| path.is_dir() && part_of(&path).is_some() && below(&path))
+}
+
+fn children(folder: &Path) -> impl Iterator<Item = std::path::PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten();
+    entries.filter_map(|entry| Some(entry.ok()?.path()))
+}
+
+/// Opens the folder.
+///
+/// # Errors
+/// If a recording lies in no class folder or cannot be read, or there is nothing to train with.
+pub(in crate::data) fn open(name: &str, folder: &Path, options: &OpenOptions) -> Result<Dataset> {
+    let source = Source::at(folder);
+    let recipe = Recipe {
+        mel: MelSettings::at(RATE),
+        length: None,
+    };
+    let key = format!("1 folder {name} {recipe:?}\n{}", source.identity()?);
+    Cache::new(options.cache.as_deref()).dataset("folder", &key, || {
+        let recordings = source.list(|_| false)?.recordings;
+        let plan = Plan::of(name, &recordings)?;
+        let parts = parts(&source, &plan.clips, &Extractor::new(recipe)?)?;
+        let feature_names = feature_names(parts[0].features);
+        let mut classes = plan.classes.into_iter();
+        let [train, validation, test] = parts.map(|part| {
+            let raw = Raw {
+                path: folder.to_owned(),
+                feature_names: feature_names.clone(),
+                part,
+                labels: classes.next().unwrap_or_default(),
+                ..Raw::default()
+            };
+            Some(raw).filter(|raw| !raw.part.is_empty())
+        });
+        let train = train.ok_or_else(|| {
+            problem(
+                name,
+                "no recording to train with: expected CLASS/*.wav or train/CLASS/*.wav",
+            )
+        })?;
+        assemble(name, train, [validation, test])
+    })
+}
+
+fn problem(name: &str, problem: &str) -> Error {
+    Error::Data {
+        dataset: name.to_owned(),
+        problem: problem.to_owned(),
+    }
+}
+
+struct Plan {
+    clips: Vec<Clip>,
+    /// The class names of each part, in order of their labels.
+    classes: [Names; 3],
+}
+
+impl Plan {
+    fn of(name: &str, recordings: &[String]) -> Result<Plan> {
+        let mut classes: [Names; 3] = Default::default();
+        let mut speakers = Names::default();
+        let with_speakers = recordings.iter().all(|recording| recording.contains("_nohash_"));
+        let mut clips = Vec::with_capacity(recordings.len());
+        for recording in recordings {
+            let levels: Vec<&str> = recording.split('/').collect();
+            let place = match levels[..] {
+                [class, _] => Some((0, class)),
+                [part, class, _] => part_of(Path::new(part)).map(|part| (part, class)),
+                _ => None,
+            };
+            let (part, class) = place.ok_or_else(|| {
+                problem(
+                    name,
+                    &format!(
+                        "found \"{}\", expected CLASS/*.wav or train/CLASS/*.wav",
+                        recording.escape_debug()
+                    ),
+                )
+            })?;
+            clips.push(Clip {
+                name: recording.clone(),
+                part,
+                label: classes[part].number(class),
+                group: with_speakers.then(|| speakers.number(speaker_of(recording))),
+            });
+        }
+        Ok(Plan { clips, classes })
+    }
+}
+
+#[cfg(test)]
+#[path = "class_folders_tests.rs"]
+mod tests;
