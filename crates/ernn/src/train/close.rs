@@ -66,7 +66,17 @@ impl Close<'_> {
             if let Some(note) = evaluate::length_note(&model.model, test.longest()) {
                 observer.warning(&format!("test part: {note}"));
             }
-            return Ok(("test", evaluate::evaluate(model, test)?));
+            let found = evaluate::evaluate(model, test)?;
+            if !found.loss.is_finite() {
+                return Err(Error::Data {
+                    dataset: self.run.dataset.name.clone(),
+                    problem: format!(
+                        "found a loss of {} on the test part, expected a finite number",
+                        found.loss
+                    ),
+                });
+            }
+            return Ok(("test", found));
         }
         let (name, part) = match &self.parts.validation {
             Some(validation) => ("validation", validation),

@@ -239,6 +239,7 @@ impl RunConfig {
                 _ => {}
             }
         }
+        // Sequences of numbers have none, whatever was asked for.
         config.model.embedding = dataset.train.values.are_tokens().then(|| {
             let mut embedding = config.model.embedding.unwrap_or_default();
             if embedding.size == 0 {
@@ -309,9 +310,14 @@ impl RunConfig {
     /// Refuses values out of range; names the setting, its value and the allowed ones.
     pub fn check(&self) -> Result<()> {
         self.training.check()?;
+        let embedding = self.model.embedding.as_ref();
         let rates = [
             ("dropout", self.model.dropout),
             ("layer_dropout", self.model.layer_dropout),
+            (
+                "embedding_dropout",
+                embedding.map_or(0.0, |embedding| embedding.dropout),
+            ),
         ];
         for (name, rate) in rates {
             demand(
