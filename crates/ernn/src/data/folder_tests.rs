@@ -90,7 +90,7 @@ fn unclear_folders_are_refused() {
     assert_eq!(
         error(&[("a.csv", train), ("test.csv", test)]),
         "data: no training file: found a.csv, test.csv; expected one of .ts, .csv, .tsv, .npy or .npz with the word train in its \
-         name"
+         name, or a folder of .wav files a class"
     );
     assert!(error(&[("train_test.csv", train)]).contains("no training file"));
     assert!(error(&[("constraint.csv", train)]).contains("no training file"));

@@ -8,6 +8,8 @@
 //! Tokens go through an embedding first. Where each step has a target, the readout sees the state of every step (`steps.rs`); a
 //! number for each sequence is a readout of one logit with a squared loss.
 
+mod checks;
+mod config;
 mod embedding;
 mod layers;
 mod pieces;
@@ -20,8 +22,8 @@ use std::ops::Range;
 use ernn_kernels::{Panels, Real, SoftmaxWorkspace};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use serde::{Deserialize, Serialize};
 
+pub use self::config::{ModelConfig, Pooling};
 pub use self::embedding::Embedding;
 use self::layers::{AtTop, FoldedLayer, LayerDropout, LayerWorkspace, Pass};
 pub use self::pieces::State;
@@ -32,185 +34,6 @@ use crate::cell::{CellConfig, Span};
 use crate::data::Task;
 use crate::head::{Readout, apply_mask, cross_entropy, dropout_mask, squared_error};
 use crate::{Error, Result};
-
-/// Which states the readout sees.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Pooling {
-    /// The state after the last step.
-    Last,
-    /// The mean of the states after every step.
-    Mean,
-}
-
-/// Sizes and cells of a model.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ModelConfig {
-    /// `d`, values a step; of tokens, the size of the embedding.
-    pub input_size: usize,
-    /// Number of classes; 1 for regression.
-    pub classes: usize,
-    /// The cells, from input to readout.
-    pub layers: Vec<CellConfig>,
-    /// Share of the pooled state that is dropped in training.
-    pub dropout: f64,
-    /// Which states the readout sees.
-    pub pooling: Pooling,
-    /// Whether every layer has a second cell that reads the sequences from their ends.
-    #[serde(default)]
-    pub bidirectional: bool,
-    /// Share of each layer's states that the next layer does not see in training; drawn anew for every step, as torch does.
-    #[serde(default)]
-    pub layer_dropout: f64,
-    /// What is learned: the class of a sequence, of each step, the next token, or a number.
-    #[serde(default)]
-    pub task: Task,
-    /// What makes values of tokens, for sequences of tokens.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub embedding: Option<Embedding>,
-    /// Share of the embedding's values that is dropped in training.
-    #[serde(default)]
-    pub embedding_dropout: f64,
-}
-
-impl ModelConfig {
-    /// A classifier of sequences by the last state of these layers, in one direction, without dropout.
-    pub fn new(input_size: usize, classes: usize, layers: Vec<CellConfig>) -> Self {
-        ModelConfig {
-            input_size,
-            classes,
-            layers,
-            dropout: 0.0,
-            pooling: Pooling::Last,
-            bidirectional: false,
-            layer_dropout: 0.0,
-            task: Task::Classification,
-            embedding: None,
-            embedding_dropout: 0.0,
-        }
-    }
-
-    /// Checks the settings.
-    pub fn check(&self) -> Result<()> {
-        let setting = |name: &str, found: String, expected: &str| {
-            Err(Error::Setting {
-                name: name.to_string(),
-                found,
-                expected: expected.to_string(),
-            })
-        };
-        if self.input_size == 0 {
-            return setting("input_size", "0".to_string(), "at least 1");
-        }
-        match (self.task, self.classes) {
-            (Task::Regression, 1) => {}
-            (Task::Regression, _) => {
-                return setting("classes", self.classes.to_string(), "1, the number of a regression");
-            }
-            (_, 0 | 1) => return setting("classes", self.classes.to_string(), "at least 2"),
-            _ => {}
-        }
-        if self.layers.is_empty() {
-            return setting("layers", "none".to_string(), "at least one cell");
-        }
-        let rates = [
-            ("dropout", self.dropout),
-            ("layer_dropout", self.layer_dropout),
-            ("embedding_dropout", self.embedding_dropout),
-        ];
-        for (name, rate) in rates {
-            if !(0.0..1.0).contains(&rate) {
-                return setting(name, rate.to_string(), "at least 0 and below 1");
-            }
-        }
-        if self.task == Task::NextToken && (self.bidirectional || self.embedding.is_none()) {
-            let found = if self.bidirectional {
-                "a bidirectional model"
-            } else {
-                "no embedding"
-            };
-            return setting(
-                "task",
-                format!("next-token with {found}"),
-                "tokens, read in one direction",
-            );
-        }
-        if let Some(embedding) = &self.embedding {
-            if embedding.vocabulary == 0 || !embedding.deviation.is_finite() || embedding.deviation < 0.0 {
-                let found = format!("{} tokens, deviation {}", embedding.vocabulary, embedding.deviation);
-                return setting("embedding", found, "at least one token, and a deviation of 0 or more");
-            }
-            let sizes = (self.classes, self.readout().inputs);
-            if embedding.tied && sizes != (embedding.vocabulary, self.input_size) {
-                let found = format!("true, with a readout of {} classes from {} values", sizes.0, sizes.1);
-                let expected = format!("{} and {}, as the embedding", embedding.vocabulary, self.input_size);
-                return setting("tied", found, &expected);
-            }
-        }
-        self.layers.iter().try_for_each(CellConfig::check)
-    }
-
-    /// Whether anything is dropped in training.
-    pub fn drops(&self) -> bool {
-        [self.dropout, self.layer_dropout, self.embedding_dropout]
-            .iter()
-            .any(|&rate| rate > 0.0)
-    }
-
-    /// Values a step of the sequences that the model reads: 1 for tokens.
-    pub fn features(&self) -> usize {
-        if self.embedding.is_some() { 1 } else { self.input_size }
-    }
-
-    /// Cells in a layer.
-    pub fn directions(&self) -> usize {
-        1 + usize::from(self.bidirectional)
-    }
-
-    /// Each cell with the size of its input, and the prefix of its tensors' names; the directions of a layer follow each other.
-    fn cells(&self) -> impl Iterator<Item = (usize, &CellConfig, String)> {
-        let directions = self.directions();
-        let outputs = self.layers.iter().map(move |cell| cell.hidden() * directions);
-        let sizes = std::iter::once(self.input_size).chain(outputs);
-        sizes
-            .zip(&self.layers)
-            .enumerate()
-            .flat_map(move |(index, (inputs, cell))| {
-                let prefixes = [format!("layers.{index}."), format!("layers.{index}.reverse.")];
-                prefixes
-                    .into_iter()
-                    .take(directions)
-                    .map(move |prefix| (inputs, cell, prefix))
-            })
-    }
-
-    fn readout(&self) -> Readout {
-        Readout {
-            inputs: self.layers.last().map_or(0, CellConfig::hidden) * self.directions(),
-            classes: self.classes,
-        }
-    }
-
-    /// The named spans of the flat parameter vector.
-    pub fn spans(&self) -> Vec<Span> {
-        let mut spans: Vec<Span> = Vec::new();
-        let end = |spans: &[Span]| spans.last().map_or(0, |span: &Span| span.range().end);
-        for (inputs, cell, prefix) in self.cells() {
-            let start = end(&spans);
-            spans.extend(cell.spans(inputs, &prefix, start));
-        }
-        let start = end(&spans);
-        spans.extend(self.readout().spans(start));
-        let start = end(&spans);
-        spans.extend(
-            self.embedding
-                .as_ref()
-                .and_then(|embedding| embedding.span(self.input_size, start)),
-        );
-        spans
-    }
-}
 
 /// A model and its parameters.
 #[derive(Clone, Debug, PartialEq)]
@@ -645,85 +468,6 @@ impl<F: Real> Model<F> {
                 start..end
             })
             .collect()
-    }
-
-    fn check_input(&self, inputs: &Panels<F>) -> Result<()> {
-        if inputs.features() == self.config.input_size {
-            return Ok(());
-        }
-        Err(Error::Setting {
-            name: "features".to_string(),
-            found: inputs.features().to_string(),
-            expected: format!("{}, the input size of the model", self.config.input_size),
-        })
-    }
-
-    fn check_batch(&self, batch: &Batch<F>, options: &LossOptions<F>) -> Result<()> {
-        if self.config.embedding.is_some() {
-            self.check_tokens(batch)?;
-        } else {
-            self.check_input(&batch.inputs)?;
-        }
-        self.check_training(batch, options)
-    }
-
-    fn check_tokens(&self, batch: &Batch<F>) -> Result<()> {
-        let vocabulary = self
-            .config
-            .embedding
-            .as_ref()
-            .map_or(0, |embedding| embedding.vocabulary);
-        let error = |name: &str, found: usize, expected: String| {
-            Err(Error::Setting {
-                name: name.to_string(),
-                found: found.to_string(),
-                expected,
-            })
-        };
-        let steps: usize = batch.inputs.lengths().iter().sum();
-        if batch.tokens.len() != steps {
-            return error("tokens", batch.tokens.len(), format!("{steps}, one a step"));
-        }
-        match batch.tokens.iter().find(|&&token| token as usize >= vocabulary) {
-            Some(&token) => error("token", token as usize, format!("one below {vocabulary}")),
-            None => Ok(()),
-        }
-    }
-
-    fn check_training(&self, batch: &Batch<F>, options: &LossOptions<F>) -> Result<()> {
-        let classes = self.config.classes;
-        let error = |name: &str, found: usize, expected: String| {
-            Err(Error::Setting {
-                name: name.to_string(),
-                found: found.to_string(),
-                expected,
-            })
-        };
-        let (labels, sequences) = (batch.targets.len(), batch.inputs.sequences());
-        let steps: usize = batch.inputs.lengths().iter().sum();
-        match self.config.task {
-            Task::Classification if labels != sequences => {
-                return error("labels", labels, format!("{sequences}, one a sequence"));
-            }
-            Task::StepClassification | Task::NextToken if labels != steps => {
-                return error("labels", labels, format!("{steps}, one a step"));
-            }
-            Task::Regression if batch.numbers.len() != sequences => {
-                return error("numbers", batch.numbers.len(), format!("{sequences}, one a sequence"));
-            }
-            Task::Regression => return Ok(()),
-            _ => {}
-        }
-        if let Some(&label) = batch.targets.iter().find(|&&label| label as usize >= classes) {
-            return error("label", label as usize, format!("a class below {classes}"));
-        }
-        if options.tbptt == Some(0) {
-            return error("tbptt", 0, "at least 1 step, or none".to_string());
-        }
-        match options.class_weights.as_ref().map(Vec::len) {
-            Some(weights) if weights != classes => error("class_weights", weights, format!("{classes}, one a class")),
-            _ => Ok(()),
-        }
     }
 
     /// What the readout sees, `[sequences, D]`, or `[sequences, 2 D]` of a bidirectional model.

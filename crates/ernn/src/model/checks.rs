@@ -1,0 +1,89 @@
+//! What does not fit a model is refused before anything is computed.
+
+use ernn_kernels::{Panels, Real};
+
+use super::{LossOptions, Model};
+use crate::batch::Batch;
+use crate::data::Task;
+use crate::{Error, Result};
+
+impl<F: Real> Model<F> {
+    pub(super) fn check_input(&self, inputs: &Panels<F>) -> Result<()> {
+        if inputs.features() == self.config.input_size {
+            return Ok(());
+        }
+        Err(Error::Setting {
+            name: "features".to_string(),
+            found: inputs.features().to_string(),
+            expected: format!("{}, the input size of the model", self.config.input_size),
+        })
+    }
+
+    pub(super) fn check_batch(&self, batch: &Batch<F>, options: &LossOptions<F>) -> Result<()> {
+        if self.config.embedding.is_some() {
+            self.check_tokens(batch)?;
+        } else {
+            self.check_input(&batch.inputs)?;
+        }
+        self.check_training(batch, options)
+    }
+
+    pub(super) fn check_tokens(&self, batch: &Batch<F>) -> Result<()> {
+        let vocabulary = self
+            .config
+            .embedding
+            .as_ref()
+            .map_or(0, |embedding| embedding.vocabulary);
+        let error = |name: &str, found: usize, expected: String| {
+            Err(Error::Setting {
+                name: name.to_string(),
+                found: found.to_string(),
+                expected,
+            })
+        };
+        let steps: usize = batch.inputs.lengths().iter().sum();
+        if batch.tokens.len() != steps {
+            return error("tokens", batch.tokens.len(), format!("{steps}, one a step"));
+        }
+        match batch.tokens.iter().find(|&&token| token as usize >= vocabulary) {
+            Some(&token) => error("token", token as usize, format!("one below {vocabulary}")),
+            None => Ok(()),
+        }
+    }
+
+    fn check_training(&self, batch: &Batch<F>, options: &LossOptions<F>) -> Result<()> {
+        let classes = self.config.classes;
+        let error = |name: &str, found: usize, expected: String| {
+            Err(Error::Setting {
+                name: name.to_string(),
+                found: found.to_string(),
+                expected,
+            })
+        };
+        let (labels, sequences) = (batch.targets.len(), batch.inputs.sequences());
+        let steps: usize = batch.inputs.lengths().iter().sum();
+        match self.config.task {
+            Task::Classification if labels != sequences => {
+                return error("labels", labels, format!("{sequences}, one a sequence"));
+            }
+            Task::StepClassification | Task::NextToken if labels != steps => {
+                return error("labels", labels, format!("{steps}, one a step"));
+            }
+            Task::Regression if batch.numbers.len() != sequences => {
+                return error("numbers", batch.numbers.len(), format!("{sequences}, one a sequence"));
+            }
+            Task::Regression => return Ok(()),
+            _ => {}
+        }
+        if let Some(&label) = batch.targets.iter().find(|&&label| label as usize >= classes) {
+            return error("label", label as usize, format!("a class below {classes}"));
+        }
+        if options.tbptt == Some(0) {
+            return error("tbptt", 0, "at least 1 step, or none".to_string());
+        }
+        match options.class_weights.as_ref().map(Vec::len) {
+            Some(weights) if weights != classes => error("class_weights", weights, format!("{classes}, one a class")),
+            _ => Ok(()),
+        }
+    }
+}

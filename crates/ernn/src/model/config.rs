@@ -1,0 +1,188 @@
+//! What a model consists of: sizes, cells, task.
+
+use serde::{Deserialize, Serialize};
+
+use super::Embedding;
+use crate::cell::{CellConfig, Span};
+use crate::data::Task;
+use crate::head::Readout;
+use crate::{Error, Result};
+
+/// Which states the readout sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pooling {
+    /// The state after the last step.
+    Last,
+    /// The mean of the states after every step.
+    Mean,
+}
+
+/// Sizes and cells of a model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelConfig {
+    /// `d`, values a step; of tokens, the size of the embedding.
+    pub input_size: usize,
+    /// Number of classes; 1 for regression.
+    pub classes: usize,
+    /// The cells, from input to readout.
+    pub layers: Vec<CellConfig>,
+    /// Share of the pooled state that is dropped in training.
+    pub dropout: f64,
+    /// Which states the readout sees.
+    pub pooling: Pooling,
+    /// Whether every layer has a second cell that reads the sequences from their ends.
+    #[serde(default)]
+    pub bidirectional: bool,
+    /// Share of each layer's states that the next layer does not see in training; drawn anew for every step, as torch does.
+    #[serde(default)]
+    pub layer_dropout: f64,
+    /// What is learned: the class of a sequence, of each step, the next token, or a number.
+    #[serde(default)]
+    pub task: Task,
+    /// What makes values of tokens, for sequences of tokens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub embedding: Option<Embedding>,
+    /// Share of the embedding's values that is dropped in training.
+    #[serde(default)]
+    pub embedding_dropout: f64,
+}
+
+impl ModelConfig {
+    /// A classifier of sequences by the last state of these layers, in one direction, without dropout.
+    pub fn new(input_size: usize, classes: usize, layers: Vec<CellConfig>) -> Self {
+        ModelConfig {
+            input_size,
+            classes,
+            layers,
+            dropout: 0.0,
+            pooling: Pooling::Last,
+            bidirectional: false,
+            layer_dropout: 0.0,
+            task: Task::Classification,
+            embedding: None,
+            embedding_dropout: 0.0,
+        }
+    }
+
+    /// Checks the settings.
+    pub fn check(&self) -> Result<()> {
+        let setting = |name: &str, found: String, expected: &str| {
+            Err(Error::Setting {
+                name: name.to_string(),
+                found,
+                expected: expected.to_string(),
+            })
+        };
+        if self.input_size == 0 {
+            return setting("input_size", "0".to_string(), "at least 1");
+        }
+        match (self.task, self.classes) {
+            (Task::Regression, 1) => {}
+            (Task::Regression, _) => {
+                return setting("classes", self.classes.to_string(), "1, the number of a regression");
+            }
+            (_, 0 | 1) => return setting("classes", self.classes.to_string(), "at least 2"),
+            _ => {}
+        }
+        if self.layers.is_empty() {
+            return setting("layers", "none".to_string(), "at least one cell");
+        }
+        let rates = [
+            ("dropout", self.dropout),
+            ("layer_dropout", self.layer_dropout),
+            ("embedding_dropout", self.embedding_dropout),
+        ];
+        for (name, rate) in rates {
+            if !(0.0..1.0).contains(&rate) {
+                return setting(name, rate.to_string(), "at least 0 and below 1");
+            }
+        }
+        if self.task == Task::NextToken && (self.bidirectional || self.embedding.is_none()) {
+            let found = if self.bidirectional {
+                "a bidirectional model"
+            } else {
+                "no embedding"
+            };
+            return setting(
+                "task",
+                format!("next-token with {found}"),
+                "tokens, read in one direction",
+            );
+        }
+        if let Some(embedding) = &self.embedding {
+            if embedding.vocabulary == 0 || !embedding.deviation.is_finite() || embedding.deviation < 0.0 {
+                let found = format!("{} tokens, deviation {}", embedding.vocabulary, embedding.deviation);
+                return setting("embedding", found, "at least one token, and a deviation of 0 or more");
+            }
+            let sizes = (self.classes, self.readout().inputs);
+            if embedding.tied && sizes != (embedding.vocabulary, self.input_size) {
+                let found = format!("true, with a readout of {} classes from {} values", sizes.0, sizes.1);
+                let expected = format!("{} and {}, as the embedding", embedding.vocabulary, self.input_size);
+                return setting("tied", found, &expected);
+            }
+        }
+        self.layers.iter().try_for_each(CellConfig::check)
+    }
+
+    /// Whether anything is dropped in training.
+    pub fn drops(&self) -> bool {
+        [self.dropout, self.layer_dropout, self.embedding_dropout]
+            .iter()
+            .any(|&rate| rate > 0.0)
+    }
+
+    /// Values a step of the sequences that the model reads: 1 for tokens.
+    pub fn features(&self) -> usize {
+        if self.embedding.is_some() { 1 } else { self.input_size }
+    }
+
+    /// Cells in a layer.
+    pub fn directions(&self) -> usize {
+        1 + usize::from(self.bidirectional)
+    }
+
+    /// Each cell with the size of its input, and the prefix of its tensors' names; the directions of a layer follow each other.
+    pub(super) fn cells(&self) -> impl Iterator<Item = (usize, &CellConfig, String)> {
+        let directions = self.directions();
+        let outputs = self.layers.iter().map(move |cell| cell.hidden() * directions);
+        let sizes = std::iter::once(self.input_size).chain(outputs);
+        sizes
+            .zip(&self.layers)
+            .enumerate()
+            .flat_map(move |(index, (inputs, cell))| {
+                let prefixes = [format!("layers.{index}."), format!("layers.{index}.reverse.")];
+                prefixes
+                    .into_iter()
+                    .take(directions)
+                    .map(move |prefix| (inputs, cell, prefix))
+            })
+    }
+
+    pub(super) fn readout(&self) -> Readout {
+        Readout {
+            inputs: self.layers.last().map_or(0, CellConfig::hidden) * self.directions(),
+            classes: self.classes,
+        }
+    }
+
+    /// The named spans of the flat parameter vector.
+    pub fn spans(&self) -> Vec<Span> {
+        let mut spans: Vec<Span> = Vec::new();
+        let end = |spans: &[Span]| spans.last().map_or(0, |span: &Span| span.range().end);
+        for (inputs, cell, prefix) in self.cells() {
+            let start = end(&spans);
+            spans.extend(cell.spans(inputs, &prefix, start));
+        }
+        let start = end(&spans);
+        spans.extend(self.readout().spans(start));
+        let start = end(&spans);
+        spans.extend(
+            self.embedding
+                .as_ref()
+                .and_then(|embedding| embedding.span(self.input_size, start)),
+        );
+        spans
+    }
+}
