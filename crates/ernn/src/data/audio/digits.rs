@@ -29,8 +29,11 @@ const COUNT: usize = 3_000;
 
 /// Where the recordings lie in a folder: unpacked, or in an archive.
 pub(super) fn find(place: &Path) -> Option<PathBuf> {
-    lookup::folder(place, &["recordings"], "0_jackson_0.wav")
-        .or_else(|| lookup::archives(place, &["recordings", "freespokendigitdataset"]).into_iter().next())
+    lookup::folder(place, &["recordings"], "0_jackson_0.wav").or_else(|| {
+        lookup::archives(place, &["recordings", "freespokendigitdataset"])
+            .into_iter()
+            .next()
+    })
 }
 
 /// Opens the recordings at the place that [`find`] gave.

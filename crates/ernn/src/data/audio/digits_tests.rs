@@ -18,7 +18,9 @@ fn the_published_recordings() {
         cache: Some(kept.path().to_owned()),
         ..OpenOptions::default()
     };
-    let Some(data) = published("fsdd", &options) else { return };
+    let Some(data) = published("fsdd", &options) else {
+        return;
+    };
     let sizes: Vec<usize> = data.parts().map(|(_, part)| part.len()).collect();
     assert_eq!(sizes, [2400, 300, 300]);
     for (_, part) in data.parts() {
@@ -38,7 +40,11 @@ fn parts_by_index_and_frames_by_length() {
         let file = recordings.join(format!("7_jackson_{index}.wav"));
         fs::write(file, sixteen_bits(8000, &vec![100; 200 + 80 * index])).unwrap();
     }
-    assert_eq!(find(&folder.path().join("fsdd")), None, "not without the first recording");
+    assert_eq!(
+        find(&folder.path().join("fsdd")),
+        None,
+        "not without the first recording"
+    );
     fs::write(recordings.join("0_jackson_0.wav"), sixteen_bits(8000, &[5; 300])).unwrap();
     let found = find(&folder.path().join("fsdd")).unwrap();
     assert_eq!(found, recordings);

@@ -18,7 +18,8 @@ use std::path::{Path, PathBuf};
 
 use super::cache::Cache;
 use super::clips::{Clip, Extractor, parts};
-use super::commands::{self, clip, recipe, speaker_of, word_of};
+use super::commands::{self, clip, recipe};
+use super::release::{speaker_of, word_of};
 use super::source::Source;
 use super::{AudioOptions, dataset, sha1};
 use crate::Result;
@@ -45,8 +46,12 @@ pub(super) static COUNTS: [&[usize]; 2] = [
 /// Where the arrays or the recordings lie in a folder.
 pub(super) fn find(place: &Path) -> Option<PathBuf> {
     let arrays = ["logmel_u8.npy", "logmel_u8.npy.xz"];
-    let of_arrays = arrays.iter().find_map(|file| lookup::folder(place, &["speechcommands"], file));
-    of_arrays.or_else(|| holds_the_words(place).then(|| place.to_owned())).or_else(|| commands::find(place))
+    let of_arrays = arrays
+        .iter()
+        .find_map(|file| lookup::folder(place, &["speechcommands"], file));
+    of_arrays
+        .or_else(|| holds_the_words(place).then(|| place.to_owned()))
+        .or_else(|| commands::find(place))
 }
 
 /// A folder of the ten words and no others: one of more words is a user's own, or the whole of Speech Commands.

@@ -14,10 +14,15 @@ fn options(folder: &Path) -> OpenOptions {
 
 #[test]
 fn the_arrays_are_the_published_ones() {
-    let Some(data) = published("speech-10", &OpenOptions::default()) else { return };
+    let Some(data) = published("speech-10", &OpenOptions::default()) else {
+        return;
+    };
     let parts: Vec<(&str, usize)> = data.parts().map(|(name, part)| (name, part.len())).collect();
     assert_eq!(parts, [("train", 9618), ("validation", 1309), ("test", 1261)]);
-    assert_eq!((data.train.features, data.train.length(0), data.classes[9].as_str()), (32, 99, "happy"));
+    assert_eq!(
+        (data.train.features, data.train.length(0), data.classes[9].as_str()),
+        (32, 99, "happy")
+    );
     let all = data.parts().flat_map(|(_, part)| part.groups.iter());
     assert_eq!(all.max(), Some(&1821), "1,822 speakers");
 }
