@@ -148,5 +148,8 @@ fn recordings_in_a_folder_a_class_are_opened() {
         ..OpenOptions::default()
     };
     let data = crate::data::open(&sounds.display().to_string(), &options).unwrap();
-    assert_eq!((data.classes.as_slice(), data.train.features), (&["bark".to_owned(), "meow".to_owned()][..], 32));
+    assert_eq!(
+        (data.classes.as_slice(), data.train.features),
+        (&["bark".to_owned(), "meow".to_owned()][..], 32)
+    );
 }
