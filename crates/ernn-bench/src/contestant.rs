@@ -3,7 +3,7 @@
 use ernn::batch::Batch;
 use ernn::cell::{Activation, CellConfig, ErnnConfig, Folded, FoldedGradient, Piece, Rank, RnnConfig};
 use ernn::data::{Part, Values, View};
-use ernn::model::{LossOptions, Model, ModelConfig, Pooling, Runner, Workspace};
+use ernn::model::{LossOptions, Model, ModelConfig, Runner, Workspace};
 use ernn::optim::{Optimizer, OptimizerConfig};
 use ernn_kernels::{StateGradient, Trace};
 use rayon::ThreadPool;
@@ -78,15 +78,7 @@ impl Request {
     }
 
     fn model(&self) -> Result<Model<f32>, String> {
-        let config = ModelConfig {
-            input_size: self.inputs,
-            classes: CLASSES,
-            layers: vec![self.config()?],
-            dropout: 0.0,
-            pooling: Pooling::Last,
-            bidirectional: false,
-            layer_dropout: 0.0,
-        };
+        let config = ModelConfig::new(self.inputs, CLASSES, vec![self.config()?]);
         Model::new(config, 1).map_err(|error| error.to_string())
     }
 

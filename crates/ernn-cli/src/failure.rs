@@ -21,6 +21,8 @@ pub enum Failure {
     Usage(String),
     /// stdout cannot be written.
     Output(io::Error),
+    /// Some of what was asked for could not be done; the rest was.
+    Partial(String),
     /// Ctrl-C; says how to go on.
     Interrupted(String),
 }
@@ -45,7 +47,7 @@ impl Failure {
             Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
             Failure::Usage(_) | Failure::Library(Error::Setting { .. }) => 2,
             Failure::Interrupted(_) => 130,
-            Failure::Library(_) | Failure::Diverged(..) | Failure::Output(_) => 1,
+            Failure::Library(_) | Failure::Diverged(..) | Failure::Partial(_) | Failure::Output(_) => 1,
         }
     }
 
@@ -54,9 +56,9 @@ impl Failure {
         match self {
             Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return,
             Failure::Output(error) => output::say(&format!("error: cannot write to stdout: {error}")),
-            Failure::Usage(text) => output::say(&format!("error: {text}")),
+            Failure::Usage(text) | Failure::Partial(text) => output::say(&format!("error: {text}")),
             Failure::Library(error) | Failure::Diverged(error, _) => output::say(&format!("error: {error}")),
-            Failure::Interrupted(_) => output::say("stopped; everything up to this batch is saved"),
+            Failure::Interrupted(_) => output::say("stopped; what was done is saved"),
         }
         if let Some(hint) = self.hint() {
             output::say(&format!("hint: {hint}"));

@@ -7,6 +7,7 @@ mod failure;
 mod output;
 mod progress;
 mod reading;
+mod text_flags;
 
 use std::process::ExitCode;
 
@@ -21,7 +22,7 @@ struct Cli {
 }
 
 const EXIT_CODES: &str = "\
-DATA is a known name (see `ernn data list`), a file (.ts, .csv, .tsv, .npy, .npz), or a folder whose files are named after \
+DATA is a known name (see `ernn data list`), a file (.ts, .csv, .tsv, .npy, .npz, .txt), or a folder whose files are named after \
 their parts (X_TRAIN.ts, train.npy, test.csv).
 
 Exit codes: 0 done; 1 a file, the data or the training went wrong; 2 wrong arguments or settings; 130 stopped by Ctrl-C \
@@ -33,6 +34,10 @@ enum Command {
     Train(Box<commands::train::Arguments>),
     /// Train several cells under one protocol, each with several seeds, and make a table and a picture.
     Compare(Box<commands::compare::Arguments>),
+    /// Run the experiments of the paper's tables, and put the results beside its figures.
+    Reproduce(Box<commands::reproduce::Arguments>),
+    /// Make a page of results: of reproduce, train and compare.
+    Report(commands::report::Arguments),
     /// Measure a model on a part of a data set.
     Evaluate(commands::evaluate::Arguments),
     /// Classify sequences, one line each.
@@ -51,6 +56,8 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Train(arguments) => commands::train::run(&arguments),
         Command::Compare(arguments) => commands::compare::run(&arguments),
+        Command::Reproduce(arguments) => commands::reproduce::run(&arguments),
+        Command::Report(arguments) => commands::report::run(&arguments),
         Command::Evaluate(arguments) => commands::evaluate::run(&arguments),
         Command::Predict(arguments) => commands::predict::run(&arguments),
         Command::Inspect(arguments) => commands::inspect::run(&arguments),

@@ -26,11 +26,14 @@ pub fn say(text: &str) {
 
 /// The numbers of an evaluation, for people.
 pub fn evaluation(part: &str, found: &Evaluation) -> String {
+    let Some(balanced) = found.balanced_accuracy else {
+        return of_steps_or_numbers(part, found);
+    };
     let mut text = format!(
-        "{part} ({} sequences): accuracy {}, balanced accuracy {}, loss {:.4}\n",
+        "{part} ({} sequences): {}, balanced accuracy {}, loss {:.4}\n",
         grouped(found.examples),
-        percent(found.accuracy),
-        percent(found.balanced_accuracy),
+        score(found),
+        percent(balanced),
         found.loss,
     );
     let width = found
@@ -50,6 +53,24 @@ pub fn evaluation(part: &str, found: &Evaluation) -> String {
         );
     }
     text
+}
+
+fn of_steps_or_numbers(part: &str, found: &Evaluation) -> String {
+    let (examples, score) = (grouped(found.examples), score(found));
+    match (found.perplexity, found.accuracy) {
+        (Some(_), Some(accuracy)) => {
+            let (loss, right) = (found.loss, percent(accuracy));
+            format!("{part} ({examples} tokens): {score}, loss {loss:.4}, {right} of the next tokens right")
+        }
+        (_, Some(_)) => format!("{part} ({examples} steps): {score}, loss {:.4}", found.loss),
+        _ => format!("{part} ({examples} sequences): {score}"),
+    }
+}
+
+/// `accuracy 97.3 %`, or what else the task is judged by.
+pub fn score(found: &Evaluation) -> String {
+    let (metric, value) = found.score();
+    metric.phrase(value)
 }
 
 /// `2,467 parameters, 9.6 KB`, or with zeros among them `2,467 parameters, 600 nonzero, 2.3 KB`: 4 bytes for each that is not 0.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use ernn::checkpoint::{EpochRecord, Phase};
+use ernn::data::Task;
 use ernn::train::{BatchProgress, Observer, Start};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -15,7 +16,8 @@ pub struct Progress {
     bar: Option<ProgressBar>,
     folder: Option<PathBuf>,
     epochs: usize,
-    train_sequences: usize,
+    train_examples: usize,
+    task: Task,
     /// `, validation 95.1 %` of the last epoch.
     validation: String,
     window: Window,
@@ -24,7 +26,7 @@ pub struct Progress {
 /// Sequences since a moment, for a speed that follows.
 struct Window {
     since: Instant,
-    sequences: usize,
+    examples: usize,
 }
 
 impl Progress {
@@ -34,12 +36,21 @@ impl Progress {
             bar: io::stderr().is_terminal().then(bar),
             folder: None,
             epochs: 0,
-            train_sequences: 0,
+            train_examples: 0,
+            task: Task::default(),
             validation: String::new(),
             window: Window {
                 since: Instant::now(),
-                sequences: 0,
+                examples: 0,
             },
+        }
+    }
+
+    /// What a run counts.
+    fn examples(&self) -> &'static str {
+        match self.task {
+            Task::NextToken => "tokens",
+            _ => "sequences",
         }
     }
 
@@ -58,7 +69,8 @@ impl Observer for Progress {
     fn started(&mut self, start: &Start) {
         self.folder = start.out.map(Path::to_path_buf);
         self.epochs = start.epochs;
-        self.train_sequences = start.train_sequences;
+        self.train_examples = start.train_examples;
+        self.task = start.task;
         let folder = start
             .out
             .map_or_else(String::new, |out| format!(", in {}", out.display()));
@@ -67,11 +79,12 @@ impl Observer for Progress {
             done => format!(", going on after epoch {done}"),
         };
         say(&format!(
-            "{}, {} parameters; {} sequences to train on, {} to validate; {} epochs, {} threads{resumed}{folder}",
+            "{}, {} parameters; {} {} to train on, {} to validate; {} epochs, {} threads{resumed}{folder}",
             start.cell,
             grouped(start.parameters),
-            grouped(start.train_sequences),
-            grouped(start.validation_sequences),
+            grouped(start.train_examples),
+            self.examples(),
+            grouped(start.validation_examples),
             start.epochs,
             start.threads,
         ));
@@ -79,7 +92,7 @@ impl Observer for Progress {
 
     fn batch_done(&mut self, progress: &BatchProgress) {
         let Some(bar) = &self.bar else { return };
-        self.window.sequences += progress.sequences;
+        self.window.examples += progress.examples;
         let done = (progress.epoch - 1) * progress.batches + progress.batch;
         if bar.length() != Some((progress.epochs * progress.batches) as u64) {
             bar.set_length((progress.epochs * progress.batches) as u64);
@@ -91,9 +104,9 @@ impl Observer for Progress {
         if elapsed < Duration::from_millis(200) {
             return;
         }
-        let speed = self.window.sequences as f64 / elapsed.as_secs_f64();
+        let speed = self.window.examples as f64 / elapsed.as_secs_f64();
         self.window.since = Instant::now();
-        self.window.sequences = 0;
+        self.window.examples = 0;
         bar.set_prefix(format!(
             "{}epoch {}/{}",
             phase(progress.phase),
@@ -101,31 +114,39 @@ impl Observer for Progress {
             progress.epochs
         ));
         bar.set_message(format!(
-            "loss {:.4}{}, {} sequences/s",
+            "loss {:.4}{}, {} {}/s",
             progress.loss,
             self.validation,
-            grouped(speed as usize)
+            grouped(speed as usize),
+            self.examples()
         ));
     }
 
     fn epoch_done(&mut self, record: &EpochRecord) {
-        self.validation = record
-            .validation_accuracy
-            .map_or_else(String::new, |accuracy| format!(", validation {}", percent(accuracy)));
+        self.validation = match (self.task, record.validation_loss, record.validation_accuracy) {
+            (Task::NextToken, Some(loss), _) => format!(", validation perplexity {:.1}", loss.exp()),
+            (Task::Regression, Some(loss), _) => format!(", validation {loss:.4}"),
+            (_, _, Some(accuracy)) => format!(", validation {}", percent(accuracy)),
+            _ => String::new(),
+        };
         if self.bar.is_some() {
             return;
         }
-        let speed = self.train_sequences as f64 / record.seconds.max(1e-9);
+        let speed = self.train_examples as f64 / record.seconds.max(1e-9);
         say(&format!(
-            "{}epoch {}/{}: loss {:.4}, accuracy {}{}, learning rate {}, {} sequences/s{}",
+            "{}epoch {}/{}: loss {:.4}{}{}, learning rate {}, {} {}/s{}",
             phase(record.phase),
             record.epoch,
             self.epochs,
             record.train_loss,
-            percent(record.train_accuracy),
+            match self.task {
+                Task::Regression => String::new(),
+                _ => format!(", accuracy {}", percent(record.train_accuracy)),
+            },
             self.validation,
             record.learning_rate,
             grouped(speed as usize),
+            self.examples(),
             if record.best && record.phase == Phase::Select {
                 ", best so far"
             } else {

@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use ernn::checkpoint::SavedModel;
-use ernn::data::{self, Dataset, MissingPolicy, OpenOptions};
+use ernn::data::{self, Dataset, MissingPolicy, NoiseKind, OpenOptions, Preparation, SplitBy, TextOptions};
 use ernn::train::RunConfig;
 use serde::de::value::{Error as ValueError, StrDeserializer};
 use serde::de::{DeserializeOwned, IntoDeserializer};
 
 use crate::failure::Result;
+use crate::text_flags::TextFlags;
 
 /// How data is read.
 #[derive(Args, Clone, Debug, Default, PartialEq)]
@@ -24,6 +25,57 @@ pub struct ReadingFlags {
     /// Folder of a known data set that is not built in (also read from ERNN_DATA_DIR)
     #[arg(long, value_name = "DIR")]
     pub data_dir: Option<PathBuf>,
+    #[command(flatten)]
+    pub preparation: PreparationFlags,
+    /// How text is read.
+    #[command(flatten)]
+    pub text: TextFlags,
+}
+
+/// How known data sets are prepared; what is not named stays as in the settings.
+#[derive(Args, Clone, Debug, Default, PartialEq)]
+#[command(next_help_heading = "Reading")]
+pub struct PreparationFlags {
+    /// Seed of permutations, noise behind pictures and synthetic sequences [default: 1]
+    #[arg(long, value_name = "N")]
+    pub data_seed: Option<u64>,
+    /// Noise behind pictures: independent (each sequence its own) or fixed (one sample for all) [default: independent]
+    #[arg(long, value_name = "KIND", value_parser = named::<NoiseKind>)]
+    pub noise: Option<NoiseKind>,
+    /// What the test part of dsa-19 has to itself: persons or segments [default: persons]
+    #[arg(long, value_name = "WHAT", value_parser = named::<SplitBy>)]
+    pub split: Option<SplitBy>,
+    /// Steps of synthetic sequences
+    #[arg(long, value_name = "N")]
+    pub length: Option<usize>,
+    /// Training sequences of a synthetic data set [default: 10000]
+    #[arg(long, value_name = "N")]
+    pub sequences: Option<usize>,
+}
+
+impl PreparationFlags {
+    /// These flags, and where they say nothing, `others`.
+    pub fn over(&self, others: Preparation) -> Preparation {
+        Preparation {
+            data_seed: self.data_seed.unwrap_or(others.data_seed),
+            noise: self.noise.unwrap_or(others.noise),
+            split: self.split.unwrap_or(others.split),
+            length: self.length.or(others.length),
+            sequences: self.sequences.or(others.sequences),
+        }
+    }
+}
+
+impl From<Preparation> for PreparationFlags {
+    fn from(preparation: Preparation) -> Self {
+        PreparationFlags {
+            data_seed: Some(preparation.data_seed),
+            noise: Some(preparation.noise),
+            split: Some(preparation.split),
+            length: preparation.length,
+            sequences: preparation.sequences,
+        }
+    }
 }
 
 impl ReadingFlags {
@@ -37,6 +89,8 @@ impl ReadingFlags {
             missing: self.missing.or(Some(config.data.missing)),
             features: self.features.or(config.data.features),
             data_dir: self.data_dir.clone(),
+            preparation: self.preparation.over(config.data.preparation).into(),
+            text: self.text.over(&config.data.text).into(),
         })
     }
 
@@ -46,6 +100,9 @@ impl ReadingFlags {
             data_dir: self.data_dir.clone(),
             missing: self.missing.unwrap_or_default(),
             features: self.features,
+            preparation: self.preparation.over(Preparation::default()),
+            text: self.text.over(&TextOptions::default()),
+            ..OpenOptions::default()
         }
     }
 

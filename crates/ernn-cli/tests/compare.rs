@@ -66,13 +66,13 @@ fn the_table_says_what_the_runs_say() {
         let number = |name: &str| [0, 1].map(|run: usize| runs[run][name].as_f64().unwrap());
         let [first, second] = number("accuracy");
         let close = |found: &Value, expected: f64| (found.as_f64().unwrap() - expected).abs() < 1e-12;
-        let accuracy = &row["accuracy"];
-        assert!(close(&accuracy["mean"], (first + second) / 2.0), "{row}");
+        let score = &row["score"];
+        assert!(close(&score["mean"], (first + second) / 2.0), "{row}");
         assert!(
-            close(&accuracy["deviation"], (first - second).abs() / 2f64.sqrt()),
+            close(&score["deviation"], (first - second).abs() / 2f64.sqrt()),
             "{row}"
         );
-        assert!(close(&accuracy["lowest"], first.min(second)) && close(&accuracy["highest"], first.max(second)));
+        assert!(close(&score["lowest"], first.min(second)) && close(&score["highest"], first.max(second)));
         assert_eq!(row["parameters"], runs[0]["parameters"]);
         assert!(close(&row["kilobytes"], number("parameters")[0] / 256.0));
         assert!(close(
@@ -280,7 +280,7 @@ fn a_run_that_diverges_is_counted_and_the_others_go_on() {
     let table: Value = serde_json::from_str(&done.stdout).unwrap();
     let ernn = &table["rows"][1];
     assert_eq!(
-        (&ernn["diverged"], &ernn["accuracy"]),
+        (&ernn["diverged"], &ernn["score"]),
         (&2.into(), &Value::Null),
         "{table}"
     );

@@ -296,7 +296,7 @@ fn runs_that_cannot_be_resumed() {
 fn data_that_is_not_there_or_of_no_use() {
     let place = trained();
     for verb in ["train", "data info", "evaluate run"] {
-        place.fails(&format!("{verb} nowhere.csv"), 1, &["nowhere.csv", "japanese-vowels"]);
+        place.fails(&format!("{verb} nowhere.csv"), 1, &["nowhere.csv", "`ernn data list`"]);
         place.fails(
             &format!("{verb} har-2"),
             1,
@@ -304,8 +304,8 @@ fn data_that_is_not_there_or_of_no_use() {
         );
     }
     place.fails("predict run nowhere.csv", 1, &["nowhere.csv: cannot read"]);
-    place.write("text.txt", "x");
-    place.fails("train text.txt", 1, &["text.txt", ".csv"]);
+    place.write("sheet.xlsx", "x");
+    place.fails("train sheet.xlsx", 1, &["sheet.xlsx", ".csv"]);
     place.write("one.csv", "series,x,label\na,1,up\nb,2,up\n");
     place.fails("train one.csv", 1, &["one.csv", "the only class up"]);
     place.write("unlabelled.csv", "series,step,x,y\na,0,1,2\n");

@@ -142,6 +142,41 @@ fn data_list_and_info() {
 }
 
 #[test]
+fn the_published_counts_are_said_to_be_there() {
+    let place = Place::new();
+    let text = place.ok("data info japanese-vowels").stdout;
+    assert!(text.contains("sequences of each class as published"), "{text}");
+    assert_eq!(place.json("data info japanese-vowels")["as_published"], true);
+    assert_eq!(
+        place.json("data info adding-9 --sequences 20")["as_published"],
+        Value::Null
+    );
+}
+
+#[test]
+fn how_data_was_prepared_is_recorded_and_done_again_by_evaluate() {
+    let place = Place::new();
+    place.ok("train adding-12 --sequences 60 --data-seed 5 --epochs 1 --hidden 4 --rank 2 --out run");
+    let config = place.text("run/config.toml");
+    for line in [
+        "[data.preparation]",
+        "data_seed = 5",
+        "noise = \"independent\"",
+        "split = \"persons\"",
+        "sequences = 60",
+    ] {
+        assert!(config.contains(line), "no `{line}` in: {config}");
+    }
+    let loss = |arguments: &str| place.json(arguments)["loss"].clone();
+    let reported: Value = serde_json::from_str(&place.text("run/result.json")).unwrap();
+    assert_eq!(loss("evaluate run adding-12"), reported["evaluation"]["loss"]);
+    assert_ne!(
+        loss("evaluate run adding-12 --data-seed 6"),
+        reported["evaluation"]["loss"]
+    );
+}
+
+#[test]
 fn a_closed_stdout_is_no_panic() {
     let place = trained();
     for arguments in [

@@ -6,7 +6,7 @@
 use crate::simd::portable::{PortableF32, PortableF64};
 #[cfg(target_arch = "x86_64")]
 use crate::simd::x86::{Avx2F32, Avx2F64, Avx512F32, Avx512F64};
-use crate::{Isa, deep, gated, leaky};
+use crate::{Isa, deep, gated, leaky, softmax};
 
 /// The kernels of one number type.
 pub trait Kernels: Sized {
@@ -28,6 +28,12 @@ pub trait Kernels: Sized {
     fn deep_backward(isa: Isa, task: deep::BackwardTask<Self>);
     #[doc(hidden)]
     fn deep_sequence(isa: Isa, task: deep::SequenceTask<Self>);
+    #[doc(hidden)]
+    fn softmax_logits(isa: Isa, task: softmax::LogitsTask<Self>);
+    #[doc(hidden)]
+    fn softmax_weight(isa: Isa, task: softmax::WeightTask<Self>);
+    #[doc(hidden)]
+    fn softmax_states(isa: Isa, task: softmax::StatesTask<Self>);
 }
 
 /// One method: checks that the processor has the instruction set, then enters the function compiled for it.
@@ -128,6 +134,30 @@ macro_rules! kernels {
             entry!(
                 deep_sequence,
                 deep::run_sequence(SequenceTask),
+                $scalar,
+                $avx2,
+                $avx512,
+                $portable
+            );
+            entry!(
+                softmax_logits,
+                softmax::logits(LogitsTask),
+                $scalar,
+                $avx2,
+                $avx512,
+                $portable
+            );
+            entry!(
+                softmax_weight,
+                softmax::weight(WeightTask),
+                $scalar,
+                $avx2,
+                $avx512,
+                $portable
+            );
+            entry!(
+                softmax_states,
+                softmax::states(StatesTask),
                 $scalar,
                 $avx2,
                 $avx512,

@@ -20,6 +20,7 @@ mod panels;
 mod product;
 mod real;
 mod simd;
+mod softmax;
 mod turned;
 
 pub use blocks::{Recurrence, StateGradient, Trace, backward, forward, infer};
@@ -28,3 +29,4 @@ pub use math::Activation;
 pub use matrix::{Matrix, multiply_add};
 pub use panels::Panels;
 pub use real::Real;
+pub use softmax::{RowLoss, Softmax, SoftmaxGradient, SoftmaxWorkspace};

@@ -147,6 +147,14 @@ fn split_exponential<V: Vector>(x: V) -> (V, V) {
     (shifted.power_of_two(), sum.mul(r))
 }
 
+/// `e^x` of `x` at most 0; far below, where it is nothing beside 1, that of the limit.
+#[inline(always)]
+pub(crate) fn exponential_below<V: Vector>(x: V) -> V {
+    let limit = if size_of::<V::Scalar>() == 4 { -80.0 } else { -700.0 };
+    let (scale, rest) = split_exponential(constant::<V>(limit).max(x));
+    scale.mul_add(rest, scale)
+}
+
 #[inline(always)]
 fn tanh<V: Vector>(x: V) -> V {
     // Beyond this the result rounds to +-1.

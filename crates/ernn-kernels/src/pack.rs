@@ -34,6 +34,12 @@ impl<F: Real> Packed<F> {
         self.rows
     }
 
+    /// Columns of the matrix.
+    #[inline(always)]
+    pub(crate) fn columns(&self) -> usize {
+        self.columns
+    }
+
     /// The packed values of the tile that starts at this row.
     #[inline(always)]
     pub(crate) fn tile(&self, first: usize, count: usize) -> &[F] {

@@ -5,6 +5,8 @@
 //! sequence is the same wherever it lies in a block and whatever lies beside it. Each block is as long as its longest
 //! sequence; what lies behind the end of a shorter one is padding.
 
+use rayon::prelude::*;
+
 use crate::aligned::Aligned;
 use crate::{Isa, Real};
 
@@ -182,6 +184,33 @@ impl<F: Real> Panels<F> {
             let values = &mut self.values[self.block_offsets[block]..self.block_offsets[block + 1]];
             interleave(values, features, &lanes);
         }
+    }
+
+    /// Lays the panels out anew, with no leading slots, and writes the row of each step of each sequence, padding zero.
+    ///
+    /// # Panics
+    /// If a row has not `features` numbers.
+    pub fn pack_steps<'a>(&mut self, features: usize, lengths: &[usize], row: impl Fn(usize, usize) -> &'a [F] + Sync) {
+        self.lay_out(self.isa, features, lengths, 0);
+        let (lanes, slot) = (self.lanes, self.slot());
+        self.blocks_mut()
+            .into_par_iter()
+            .enumerate()
+            .for_each(|(block, values)| {
+                values.fill(F::ZERO);
+                for (step, rows) in values.chunks_exact_mut(slot.max(1)).enumerate() {
+                    for lane in 0..lanes.min(lengths.len() - block * lanes) {
+                        let sequence = block * lanes + lane;
+                        if step < lengths[sequence] {
+                            let row = row(sequence, step);
+                            assert_eq!(row.len(), features, "a row of all features");
+                            for (to, &from) in rows[lane..].iter_mut().step_by(lanes).zip(row) {
+                                *to = from;
+                            }
+                        }
+                    }
+                }
+            });
     }
 
     /// Reads one step of one sequence into `out`.

@@ -50,6 +50,14 @@ pub enum Error {
         /// What is wrong, with what was found and what was expected.
         problem: String,
     },
+    /// A file could not be downloaded.
+    #[error("{file} cannot be downloaded: {problem}")]
+    Fetch {
+        /// Its name.
+        file: String,
+        /// What each address answered.
+        problem: String,
+    },
     /// A setting is out of range or contradicts another.
     #[error("{name}: found {found}, expected {expected}")]
     Setting {

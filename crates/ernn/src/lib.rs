@@ -15,7 +15,7 @@
 //! let mut config = RunConfig::defaults("japanese-vowels");
 //! config.training.epochs = 3; // a first look; the default takes longer and gets further
 //! let outcome = train::train(&data, &config, &Options::default(), &mut ())?;
-//! println!("{:.1} % of the {} part", 100.0 * outcome.report.evaluation.accuracy, outcome.report.part);
+//! println!("{:.1} % of the {} part", 100.0 * outcome.report.evaluation.accuracy.unwrap_or(0.0), outcome.report.part);
 //!
 //! outcome.model.save(&path)?;
 //! let model = SavedModel::load(&path)?;
@@ -32,6 +32,9 @@
 pub mod error;
 
 pub mod data;
+
+#[cfg(feature = "fetch")]
+pub mod fetch;
 
 pub mod batch;
 
@@ -52,6 +55,10 @@ pub mod evaluate;
 pub mod train;
 
 pub mod compare;
+
+pub mod reproduce;
+
+pub mod report;
 
 pub use ernn_kernels::{Isa, Panels, Real};
 pub use error::{Error, Result};

@@ -6,7 +6,7 @@
 mod support;
 
 use ernn::cell::{Activation, CellConfig, Folded, FoldedGradient, GruConfig, LstmConfig, Piece, RnnConfig};
-use ernn::model::{Model, ModelConfig, Pooling, Workspace};
+use ernn::model::{Model, ModelConfig, Workspace};
 use ernn::{Isa, Panels, Real};
 use ernn_kernels::{StateGradient, Trace};
 use support::{Case, Golden, assert_close};
@@ -140,13 +140,8 @@ fn case_agrees<F: Real>(case: &Case, isa: Isa, tolerance: f64) {
     };
     let own: Vec<Vec<F>> = suffixes.iter().map(|suffix| from_torch(case, suffix)).collect();
     let config = ModelConfig {
-        input_size: inputs,
-        classes: 2,
-        layers: vec![cell.clone(); case.count("layers")],
-        dropout: 0.0,
-        pooling: Pooling::Last,
         bidirectional: ways == 2,
-        layer_dropout: 0.0,
+        ..ModelConfig::new(inputs, 2, vec![cell.clone(); case.count("layers")])
     };
     let readout = vec![F::ONE; 2 * (ways * hidden + 1)];
     let model = Model::from_parameters(config, [own.concat(), readout].concat()).expect("torch's parameters fit");

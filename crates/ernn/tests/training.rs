@@ -59,7 +59,7 @@ struct Watcher {
 impl Observer for Watcher {
     fn started(&mut self, start: &Start) {
         assert_eq!(
-            (start.cell, start.train_sequences, start.validation_sequences),
+            (start.cell, start.train_examples, start.validation_examples),
             ("ernn", 216, 54)
         );
         self.started += 1;
@@ -137,10 +137,7 @@ fn the_test_part_has_no_influence_on_the_model() {
     let without = train::train(&dataset, &settings(), &Options::default(), &mut ()).unwrap();
     assert!(without.model.to_bytes() == whole().model.to_bytes());
     assert_eq!(without.report.part, "validation");
-    assert_eq!(
-        Some(without.report.evaluation.accuracy),
-        without.report.validation_accuracy
-    );
+    assert_eq!(without.report.evaluation.accuracy, without.report.validation_accuracy);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use ernn::train::Ending;
 use super::run_settings::{Given, open_options, stop_on_signals, threads};
 use super::train_flags::{SharedModelFlags, TrainingFlags};
 use crate::failure::{Failure, Result};
-use crate::output::{self, percent, say, seconds};
+use crate::output::{self, say, seconds};
 use crate::reading::ReadingFlags;
 
 /// Arguments of `ernn compare`.
@@ -93,7 +93,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     };
     let dataset = data::open(&config.data.source, &open_options(&config))?;
     let plan = Plan::new(&config, &dataset, &request(arguments))?;
-    stop_on_signals(&options.stop);
+    stop_on_signals(&options.stop, "stopping after this batch");
     let done = compare::compare(&dataset, &plan, &options, &mut Lines::default())?;
     if arguments.json {
         output::print_json(&done.table)?;
@@ -147,9 +147,9 @@ impl Watcher for Lines {
         let result = match run.ending {
             Ending::Diverged => "diverged".to_string(),
             _ => format!(
-                "{} accuracy {}, best epoch {}",
+                "{} {}, best epoch {}",
                 run.part,
-                percent(run.accuracy),
+                output::score(&run.evaluation),
                 run.best_epoch
             ),
         };

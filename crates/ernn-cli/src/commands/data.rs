@@ -28,6 +28,9 @@ enum Command {
         #[arg(long, value_name = "DIR")]
         data_dir: Option<PathBuf>,
     },
+    /// Download a known data set that is not built in
+    #[cfg(feature = "fetch")]
+    Fetch(super::fetch::Arguments),
     /// Show counts, lengths, classes and missing values of a data set
     Info {
         /// Known name, file or folder
@@ -44,6 +47,8 @@ enum Command {
 pub fn run(arguments: &Arguments) -> Result<()> {
     match &arguments.command {
         Command::List { json, data_dir } => list(*json, data_dir.clone()),
+        #[cfg(feature = "fetch")]
+        Command::Fetch(arguments) => super::fetch::run(arguments),
         Command::Info { data, json, reading } => info(&data::describe(&reading.open(data)?), *json),
     }
 }
@@ -67,16 +72,20 @@ fn list(json: bool, data_dir: Option<PathBuf>) -> Result<()> {
         return Ok(output::print_json(&sets)?);
     }
     let mut text = String::new();
-    for (set, found) in sets {
+    for (number, (set, found)) in sets.iter().enumerate() {
         let place = match found {
             _ if set.built_in => "built in".to_string(),
             Some(path) => format!("found in {}", path.display()),
-            None => "not found (name its folder with --data-dir or ERNN_DATA_DIR)".to_string(),
+            None => "not found".to_string(),
         };
-        text += &format!(
-            "{:<16}  {}\n{:16}  {place}; {}; {}\n",
-            set.name, set.description, "", set.license, set.source
-        );
+        text += &format!("{:<22}  {}\n{:22}  {place}\n", set.name, set.description, "");
+        // Sets made of the same files stand one after the other and have one origin.
+        if sets.get(number + 1).is_none_or(|(next, _)| next.source != set.source) {
+            text += &format!("{:22}  {}; {}\n", "", set.license, set.source);
+        }
+    }
+    if sets.iter().any(|(set, found)| found.is_none() && !set.built_in) {
+        text += "name the folder of data sets that are not found with --data-dir or ERNN_DATA_DIR";
     }
     Ok(output::print(text.trim_end())?)
 }
@@ -96,6 +105,11 @@ fn info(facts: &DatasetFacts, json: bool) -> Result<()> {
         "{}: {} values a step, {:.1} MB\n",
         facts.name, facts.features, facts.megabytes
     );
+    text += match facts.as_published {
+        Some(true) => "sequences of each class as published\n",
+        Some(false) => "NOT the published number of sequences of each class\n",
+        None => "",
+    };
     text += &format!("features: {}\n", facts.feature_names.join(", "));
     if !facts.constant_features.is_empty() {
         text += &format!(

@@ -5,9 +5,13 @@ pub mod data;
 pub mod evaluate;
 pub mod export;
 mod export_target;
+#[cfg(feature = "fetch")]
+mod fetch;
 pub mod import;
 pub mod inspect;
 pub mod predict;
+pub mod report;
+pub mod reproduce;
 pub mod train;
 mod run_settings;
 mod train_flags;

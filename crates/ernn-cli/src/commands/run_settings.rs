@@ -37,6 +37,8 @@ impl Given<'_> {
         if let Some(missing) = self.reading.missing {
             config.data.missing = missing;
         }
+        config.data.preparation = self.reading.preparation.over(config.data.preparation);
+        config.data.text = self.reading.text.over(&config.data.text);
         config.data.features = self.reading.features.or(config.data.features);
         config.data.data_dir = self.reading.data_dir.clone().or(config.data.data_dir);
         if let Some(epochs) = self.epochs {
@@ -52,11 +54,7 @@ impl Given<'_> {
 
 /// How the data of these settings is read.
 pub fn open_options(config: &RunConfig) -> OpenOptions {
-    OpenOptions {
-        data_dir: config.data.data_dir.clone(),
-        missing: config.data.missing,
-        features: config.data.features,
-    }
+    config.data.options()
 }
 
 /// All threads, or as many as asked for.
@@ -70,14 +68,14 @@ pub fn threads(asked: Option<usize>) -> Result<usize> {
     }
 }
 
-/// The first signal asks the run to stop after the batch under way, the second ends the process.
-pub fn stop_on_signals(stop: &Arc<AtomicBool>) {
+/// The first signal asks for a stop and says what happens then, e.g. `stopping after this batch`; the second ends the process.
+pub fn stop_on_signals(stop: &Arc<AtomicBool>, what: &'static str) {
     let stop = Arc::clone(stop);
     let handler = move || {
         if stop.swap(true, Ordering::SeqCst) {
             std::process::exit(130);
         }
-        say("stopping after this batch (once more: at once)");
+        say(&format!("{what} (once more: at once)"));
     };
     if let Err(error) = ctrlc::set_handler(handler) {
         say(&format!("warning: Ctrl-C will not save the run: {error}"));

@@ -89,7 +89,7 @@ fn fresh(arguments: &Arguments, options: &Options) -> Result<Outcome> {
         RunFolder::check_free(folder)?;
     }
     let dataset = data::open(&config.data.source, &open_options(&config))?;
-    stop_on_signals(&options.stop);
+    stop_on_signals(&options.stop, "stopping after this batch");
     watched(|progress| train::train(&dataset, &config, options, progress))
 }
 
@@ -122,7 +122,7 @@ fn resumed(arguments: &Arguments, path: &Path, options: &Options) -> Result<Outc
         config.extend_to(epochs)?;
     }
     let dataset = data::open(&config.data.source, &open_options(&config))?;
-    stop_on_signals(&options.stop);
+    stop_on_signals(&options.stop, "stopping after this batch");
     watched(|progress| train::resume(&dataset, &config, folder, options, progress))
 }
 

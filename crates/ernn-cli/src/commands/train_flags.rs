@@ -37,6 +37,15 @@ pub struct SharedModelFlags {
     /// Part of each layer's states that the next layer does not see during training
     #[arg(long, value_name = "X")]
     pub layer_dropout: Option<f64>,
+    /// Text: values of a token's embedding [default: the hidden size, or as known data has it]
+    #[arg(long, value_name = "N")]
+    pub embedding: Option<usize>,
+    /// Text: the readout uses the embedding's matrix, to predict next tokens
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
+    pub tied: Option<bool>,
+    /// Text: part of the embedding's values that is dropped during training
+    #[arg(long, value_name = "X")]
+    pub embedding_dropout: Option<f64>,
     /// Hidden size D
     #[arg(long, value_name = "N")]
     pub hidden: Option<usize>,
@@ -120,6 +129,12 @@ impl SharedModelFlags {
         set(&mut config.model.pooling, self.pooling);
         set(&mut config.model.bidirectional, self.bidirectional);
         set(&mut config.model.layer_dropout, self.layer_dropout);
+        if self.embedding.is_some() || self.tied.is_some() || self.embedding_dropout.is_some() {
+            let embedding = config.model.embedding.get_or_insert_default();
+            set(&mut embedding.size, self.embedding);
+            set(&mut embedding.tied, self.tied);
+            set(&mut embedding.dropout, self.embedding_dropout);
+        }
         Ok(())
     }
 

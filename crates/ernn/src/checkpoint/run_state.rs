@@ -109,6 +109,8 @@ pub struct RunState {
     /// Which parameters may be other than 0; empty while that is not fixed. It cannot be told from the parameters: one that
     /// may be other than 0 can be 0.
     pub support: Vec<bool>,
+    /// The state of each layer at the end of the last batch of a text; empty at an epoch boundary, and for other data.
+    pub carried: Vec<Vec<f32>>,
     /// Steps that the optimizer has taken.
     pub optimizer_steps: u64,
     /// The optimizer's memory, by name.
@@ -132,6 +134,9 @@ struct Content {
     averaged: bool,
     #[serde(default)]
     supported: bool,
+    /// Length of the state of each layer.
+    #[serde(default)]
+    carried: Vec<usize>,
     optimizer_steps: u64,
     optimizer: Vec<String>,
     best: Option<Best>,
@@ -150,6 +155,7 @@ impl RunState {
             parameters: self.parameters.len(),
             averaged: !self.average.is_empty(),
             supported: !self.support.is_empty(),
+            carried: self.carried.iter().map(Vec::len).collect(),
             optimizer_steps: self.optimizer_steps,
             optimizer: self.optimizer.iter().map(|(name, _)| optimizer_tensor(name)).collect(),
             best: self.best.clone(),
@@ -170,6 +176,13 @@ impl RunState {
         }
         if let Some(best) = &self.best {
             tensors.push(flat("best", &shape, &best.parameters));
+        }
+        let carried: Vec<(String, [usize; 1])> = (0..)
+            .zip(&content.carried)
+            .map(|(layer, &length)| (carried_tensor(layer), [length]))
+            .collect();
+        for ((name, shape), values) in carried.iter().zip(&self.carried) {
+            tensors.push(flat(name, shape, values));
         }
         tensor_file::write(path, FORMAT, &content, &tensors)
     }
@@ -206,6 +219,10 @@ impl RunState {
             } else {
                 Vec::new()
             },
+            carried: (0..)
+                .zip(&content.carried)
+                .map(|(layer, &length)| file.values(&carried_tensor(layer), &[length]))
+                .collect::<Result<_>>()?,
             optimizer_steps: content.optimizer_steps,
             optimizer: content.optimizer.into_iter().map(memory).collect::<Result<_>>()?,
             best,
@@ -217,6 +234,10 @@ impl RunState {
 
 fn flat<'a>(name: &'a str, shape: &'a [usize], values: &'a [f32]) -> Tensor<'a> {
     Tensor { name, shape, values }
+}
+
+fn carried_tensor(layer: usize) -> String {
+    format!("carried.{layer}")
 }
 
 const OPTIMIZER: &str = "optimizer.";
@@ -247,6 +268,7 @@ mod tests {
             parameters: vec![1.0, 2.0, -3.5],
             average: vec![0.5, 0.25, -1.0],
             support: vec![true, false, true],
+            carried: vec![vec![1.0, 2.0], vec![3.0]],
             optimizer_steps: 17,
             optimizer: vec![("first-moment".to_string(), vec![0.1, 0.2, 0.3])],
             best: Some(Best {

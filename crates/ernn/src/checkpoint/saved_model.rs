@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::tensor_file::{self, Format, Tensor, TensorFile, damaged};
-use crate::data::Normalization;
+use crate::data::{Normalization, Task};
 use crate::model::{Model, ModelConfig};
 use crate::optim;
 use crate::{Error, Result};
@@ -55,8 +55,10 @@ pub struct SavedModel {
     pub model: Model<f32>,
     /// What is done to the values before the model sees them.
     pub normalization: Normalization,
-    /// Class names, in the order of the logits.
+    /// Class names, in the order of the logits; none where logits are tokens or a number.
     pub classes: Vec<String>,
+    /// The text of each token that the embedding knows.
+    pub vocabulary: Vec<String>,
     /// One name a feature.
     pub feature_names: Vec<String>,
     /// Where it comes from.
@@ -70,6 +72,8 @@ struct Content {
     config: ModelConfig,
     normalization: Normalization,
     classes: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    vocabulary: Vec<String>,
     feature_names: Vec<String>,
     provenance: Provenance,
 }
@@ -86,6 +90,7 @@ impl SavedModel {
             config: self.model.config().clone(),
             normalization: self.normalization.clone(),
             classes: self.classes.clone(),
+            vocabulary: self.vocabulary.clone(),
             feature_names: self.feature_names.clone(),
             provenance: self.provenance.clone(),
         };
@@ -130,6 +135,7 @@ impl SavedModel {
             model: Model::from_parameters(content.config, parameters)?,
             normalization: content.normalization,
             classes: content.classes,
+            vocabulary: content.vocabulary,
             feature_names: content.feature_names,
             provenance: content.provenance,
         })
@@ -138,6 +144,13 @@ impl SavedModel {
     /// Parameters that are other than 0; all of them in most models without sparsity.
     pub fn nonzero_parameters(&self) -> usize {
         optim::nonzero(self.model.parameters())
+    }
+
+    /// Parameters of the embedding that are its own; papers leave them out of a model's size.
+    pub fn embedding_parameters(&self) -> usize {
+        let spans = self.model.spans().iter();
+        let own = spans.filter(|span| span.name == "embedding.weight");
+        own.map(|span| span.range().len()).sum()
     }
 
     /// The model's size as papers count it, in units of 1,024 bytes: 4 bytes for each parameter other than 0. A sparse format
@@ -165,10 +178,16 @@ fn check_sizes(path: &Path, content: &Content, file: &TensorFile) -> Result<()> 
             &format!("{expected}, as the model's settings say"),
         ))
     };
-    named("class names", content.classes.len(), config.classes)?;
-    named("feature names", content.feature_names.len(), config.input_size)?;
-    named("means", content.normalization.mean.len(), config.input_size)?;
-    named("scales", content.normalization.scale.len(), config.input_size)?;
+    let names = match config.task {
+        Task::Classification | Task::StepClassification => config.classes,
+        Task::NextToken | Task::Regression => 0,
+    };
+    named("class names", content.classes.len(), names)?;
+    let vocabulary = config.embedding.as_ref().map_or(0, |embedding| embedding.vocabulary);
+    named("tokens", content.vocabulary.len(), vocabulary)?;
+    named("feature names", content.feature_names.len(), config.features())?;
+    named("means", content.normalization.mean.len(), config.features())?;
+    named("scales", content.normalization.scale.len(), config.features())?;
     // Every size of a model multiplies some tensor: bounded alone, then together, nothing overflows.
     let bound = file.elements().max(LEAST_BOUND) as u64;
     let settings = serde_json::to_value(config).unwrap_or_default();
@@ -198,22 +217,14 @@ fn largest_size(settings: &Value) -> u64 {
 mod tests {
     use super::*;
     use crate::cell::{CellConfig, ErnnConfig};
-    use crate::model::Pooling;
 
     fn example() -> SavedModel {
-        let config = ModelConfig {
-            input_size: 2,
-            classes: 2,
-            layers: vec![CellConfig::Ernn(ErnnConfig::default())],
-            dropout: 0.0,
-            pooling: Pooling::Last,
-            bidirectional: false,
-            layer_dropout: 0.0,
-        };
+        let config = ModelConfig::new(2, 2, vec![CellConfig::Ernn(ErnnConfig::default())]);
         SavedModel {
             model: Model::new(config, 1).unwrap(),
             normalization: Normalization::identity(2),
             classes: vec!["no".to_string(), "yes".to_string()],
+            vocabulary: Vec::new(),
             feature_names: vec!["x".to_string(), "y".to_string()],
             provenance: Provenance::default(),
         }

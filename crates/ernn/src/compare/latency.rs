@@ -22,6 +22,9 @@ const TIME: Duration = Duration::from_millis(200);
 const FEWEST: usize = 11;
 const MOST: usize = 2001;
 
+/// Tokens of a text that count as one sequence, as in the paper.
+const MOST_TOKENS: usize = 300;
+
 #[derive(Serialize)]
 struct Written {
     milliseconds: f64,
@@ -36,14 +39,14 @@ struct Read {
 }
 
 /// The stored milliseconds of a row; none if nobody has measured yet.
-pub(super) fn stored(row: &Path) -> Option<f64> {
+pub(crate) fn stored(row: &Path) -> Option<f64> {
     let text = fs::read_to_string(row.join(LATENCY_FILE)).ok()?;
     let read: Read = serde_json::from_str(&text).ok()?;
     Some(read.milliseconds)
 }
 
 /// Measures with the model of one of the row's runs, and stores the milliseconds.
-pub(super) fn measure(row: &Path, run: &Path, dataset: &Dataset) -> Result<()> {
+pub(crate) fn measure(row: &Path, run: &Path, dataset: &Dataset) -> Result<()> {
     let saved = SavedModel::load(run)?;
     let part = dataset.test.as_ref().unwrap_or(&dataset.train);
     let sequence = typical_sequence(part, &saved)?;
@@ -51,7 +54,7 @@ pub(super) fn measure(row: &Path, run: &Path, dataset: &Dataset) -> Result<()> {
     times.sort_by(f64::total_cmp);
     let written = Written {
         milliseconds: 1e3 * times[times.len() / 2],
-        steps: sequence.len() / part.features.max(1),
+        steps: sequence.len() / saved.model.config().input_size,
         repetitions: times.len(),
         machine: Machine::here(1),
     };
@@ -66,6 +69,10 @@ fn typical_sequence(part: &Part, saved: &SavedModel) -> Result<Vec<f32>> {
     let middle = part.length(order[order.len() / 2]);
     let first = (0..part.len()).find(|&sequence| part.length(sequence) == middle);
     let view = View::chosen(part, first.as_slice()).normalized(&saved.normalization)?;
+    if view.is_tokens() {
+        let tokens = view.tokens(0);
+        return Ok(saved.model.embed(&tokens[..tokens.len().min(MOST_TOKENS)]));
+    }
     let mut values = vec![0.0; middle * part.features];
     view.read(0, &mut values);
     Ok(values)

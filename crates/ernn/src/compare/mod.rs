@@ -16,7 +16,7 @@
 //! ```
 
 mod folder;
-mod latency;
+pub(crate) mod latency;
 mod matching;
 mod picture;
 mod plan;
@@ -30,4 +30,5 @@ pub use plan::{Matching, Plan, PlannedRun, Request, Row};
 pub use runs::{Comparison, Options, compare, default_folder};
 pub use shard::Shard;
 pub use table::{Spread, Table, TableRow};
+pub(crate) use text::aligned;
 pub use watcher::{RunDone, Start, Watcher};

@@ -4,7 +4,7 @@
 use super::Row;
 use crate::checkpoint::EpochRecord;
 use crate::train::PastRun;
-use crate::train::plot::{self, Legend, Line, Look, Panel};
+use crate::train::plot::{self, Axis, Legend, Line, Look, Panel};
 
 /// Draws rows with those of their runs that have ended. A row without one has no line.
 pub(super) fn draw(rows: &[Row], ended: &[Vec<PastRun>]) -> String {
@@ -27,12 +27,14 @@ pub(super) fn draw(rows: &[Row], ended: &[Vec<PastRun>]) -> String {
     let panels = [
         Panel {
             title: "Training loss",
+            axis: Axis::Epochs,
             range: plot::from_zero(&losses),
             lines: losses,
             mark: None,
         },
         Panel {
             title: "Validation accuracy",
+            axis: Axis::Epochs,
             range: plot::share(&accuracies),
             lines: accuracies,
             mark: None,
@@ -77,6 +79,7 @@ mod tests {
     use super::*;
     use crate::cell::CellConfig;
     use crate::checkpoint::Phase;
+    use crate::evaluate::Evaluation;
     use crate::train::{Ending, RunConfig};
 
     fn run(ending: Ending, losses: &[f64]) -> PastRun {
@@ -91,12 +94,18 @@ mod tests {
             ..EpochRecord::default()
         };
         PastRun {
+            dataset: "digits".to_string(),
             ending,
+            error: None,
             part: "test".to_string(),
-            accuracy: 0.5,
+            evaluation: Evaluation::default(),
             parameters: 1,
+            nonzero_parameters: 1,
+            size_kb: 1.0,
             train_seconds: 1.0,
             best_epoch: 1,
+            version: "0".to_string(),
+            machine: serde_json::Value::Null,
             settings: RunConfig::defaults("digits"),
             history: losses.iter().enumerate().map(record).chain([retraining]).collect(),
         }

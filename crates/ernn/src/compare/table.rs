@@ -4,6 +4,7 @@ use serde::Serialize;
 use toml::Value;
 
 use super::plan::{ITERATIONS, Row};
+use crate::evaluate::Metric;
 use crate::train::PastRun;
 
 /// The numbers of all rows.
@@ -32,8 +33,10 @@ pub struct TableRow {
     pub hidden: usize,
     /// Inner iterations K, of cells that have them.
     pub iterations: Option<i64>,
-    /// Accuracy over the seeds.
-    pub accuracy: Option<Spread>,
+    /// What the score is.
+    pub metric: Metric,
+    /// Accuracy, or what else the task is judged by, over the seeds.
+    pub score: Option<Spread>,
     /// Numbers in the model.
     pub parameters: usize,
     /// Size as the paper counts it: 4 bytes a parameter, 1 KB being 1,024 bytes.
@@ -68,7 +71,8 @@ pub struct Spread {
 }
 
 impl Spread {
-    fn of(values: &[f64]) -> Option<Self> {
+    /// None of no values.
+    pub fn of(values: &[f64]) -> Option<Self> {
         let mean = mean(values)?;
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
         Some(Spread {
@@ -98,7 +102,8 @@ impl TableRow {
                 .layer_setting(ITERATIONS)
                 .as_ref()
                 .and_then(Value::as_integer),
-            accuracy: Spread::of(&values(|run| run.accuracy)),
+            metric: ended.first().map_or(Metric::default(), |run| run.evaluation.score().0),
+            score: Spread::of(&values(|run| run.evaluation.score().1)),
             parameters: row.parameters,
             kilobytes: row.parameters as f64 * 4.0 / 1024.0,
             train_seconds: mean(&values(|run| run.train_seconds)),

@@ -49,22 +49,23 @@ impl Table {
     }
 }
 
-const MEANING: &str = "Accuracy: mean ± sample standard deviation over the seeds, and lowest to highest. KB: 4 bytes a \
+const MEANING: &str = "The score: mean ± sample standard deviation over the seeds, and lowest to highest. KB: 4 bytes a \
 parameter. Times: means over the seeds; for one sequence the median of many repetitions on one thread.";
 
 fn csv_values(row: &TableRow, part: &str) -> Vec<(&'static str, String)> {
     let known = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
-    let accuracy = |value: fn(Spread) -> Option<f64>| known(row.accuracy.and_then(value));
+    let score = |value: fn(Spread) -> Option<f64>| known(row.score.and_then(value));
     vec![
         ("row", row.name.clone()),
         ("cell", row.cell.clone()),
         ("iterations", row.iterations.map_or_else(String::new, |k| k.to_string())),
         ("hidden", row.hidden.to_string()),
         ("part", part.to_string()),
-        ("accuracy_mean", accuracy(|spread| Some(spread.mean))),
-        ("accuracy_deviation", accuracy(|spread| spread.deviation)),
-        ("accuracy_lowest", accuracy(|spread| Some(spread.lowest))),
-        ("accuracy_highest", accuracy(|spread| Some(spread.highest))),
+        ("metric", row.metric.name().to_string()),
+        ("mean", score(|spread| Some(spread.mean))),
+        ("deviation", score(|spread| spread.deviation)),
+        ("lowest", score(|spread| Some(spread.lowest))),
+        ("highest", score(|spread| Some(spread.highest))),
         ("parameters", row.parameters.to_string()),
         ("kilobytes", row.kilobytes.to_string()),
         ("train_seconds", known(row.train_seconds)),
@@ -80,20 +81,20 @@ fn csv_values(row: &TableRow, part: &str) -> Vec<(&'static str, String)> {
 fn markdown_values(row: &TableRow, part: &str) -> Vec<(String, String)> {
     let known = |value: Option<String>| value.unwrap_or_else(|| NOTHING.to_string());
     let seconds = |value: Option<f64>| known(value.map(|seconds| format!("{seconds:.2}")));
-    let percent = |value: f64| format!("{:.1}", 100.0 * value);
+    let shown = |value: f64| row.metric.text(row.metric.shown(value));
     let mean = |spread: Spread| match spread.deviation {
-        Some(deviation) => format!("{} ± {}", percent(spread.mean), percent(deviation)),
-        None => percent(spread.mean),
+        Some(deviation) => format!("{} ± {}", shown(spread.mean), shown(deviation)),
+        None => shown(spread.mean),
     };
-    let extremes = |spread: Spread| format!("{} to {}", percent(spread.lowest), percent(spread.highest));
+    let extremes = |spread: Spread| format!("{} to {}", shown(spread.lowest), shown(spread.highest));
     let mark = if row.complete { "" } else { " \\*" };
     let milliseconds = row.latency_milliseconds.map(|time| format!("{time:.4}"));
     [
         ("cell", format!("{}{mark}", row.cell)),
         ("K", known(row.iterations.map(|k| k.to_string()))),
         ("hidden", row.hidden.to_string()),
-        (&format!("{part} accuracy, %"), known(row.accuracy.map(mean))),
-        ("lowest to highest", known(row.accuracy.map(extremes))),
+        (&format!("{part} {}", row.metric.title()), known(row.score.map(mean))),
+        ("lowest to highest", known(row.score.map(extremes))),
         ("parameters", row.parameters.to_string()),
         ("KB", format!("{:.1}", row.kilobytes)),
         ("training, s", seconds(row.train_seconds)),
@@ -107,7 +108,7 @@ fn markdown_values(row: &TableRow, part: &str) -> Vec<(String, String)> {
 }
 
 /// Columns of one width, so that the table reads well as plain text, too. Names stand left, numbers right.
-fn aligned(lines: &[Vec<String>]) -> String {
+pub(crate) fn aligned(lines: &[Vec<String>]) -> String {
     let columns = lines.first().map_or(0, Vec::len);
     let length = |text: &str| text.chars().count();
     let widths: Vec<usize> = (0..columns)
@@ -140,6 +141,7 @@ fn aligned(lines: &[Vec<String>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evaluate::Metric;
 
     fn table() -> Table {
         let row = TableRow {
@@ -147,7 +149,8 @@ mod tests {
             cell: "ernn".to_string(),
             hidden: 80,
             iterations: Some(3),
-            accuracy: Some(Spread {
+            metric: Metric::Accuracy,
+            score: Some(Spread {
                 mean: 0.9551,
                 deviation: Some(0.0042),
                 lowest: 0.951,
@@ -167,7 +170,7 @@ mod tests {
             name: "rnn".to_string(),
             cell: "rnn".to_string(),
             iterations: None,
-            accuracy: None,
+            score: None,
             train_seconds: None,
             seconds_to_best: None,
             latency_milliseconds: None,
@@ -189,10 +192,10 @@ mod tests {
     fn csv_has_every_number_and_nothing_for_what_is_not_known() {
         let text = table().to_csv();
         let expected = "\
-row,cell,iterations,hidden,part,accuracy_mean,accuracy_deviation,accuracy_lowest,accuracy_highest,parameters,kilobytes,\
+row,cell,iterations,hidden,part,metric,mean,deviation,lowest,highest,parameters,kilobytes,\
 train_seconds,seconds_to_best,latency_milliseconds,seeds_done,seeds,diverged,complete
-ernn-k3,ernn,3,80,test,0.9551,0.0042,0.951,0.9593,4546,17.7578125,12.5,8.25,0.0625,3,3,1,true
-rnn,rnn,,80,test,,,,,4546,17.7578125,,,,0,3,0,false
+ernn-k3,ernn,3,80,test,accuracy,0.9551,0.0042,0.951,0.9593,4546,17.7578125,12.5,8.25,0.0625,3,3,1,true
+rnn,rnn,,80,test,accuracy,,,,,4546,17.7578125,,,,0,3,0,false
 ";
         assert_eq!(text, expected);
     }
@@ -210,8 +213,8 @@ rnn,rnn,,80,test,,,,,4546,17.7578125,,,,0,3,0,false
             "{text}"
         );
         for part in [
-            "95.5 ± 0.4",
-            "95.1 to 95.9",
+            "95.51 ± 0.42",
+            "95.10 to 95.93",
             " 17.8 |",
             " 8.25 |",
             " 0.0625 |",

@@ -16,7 +16,12 @@ pub(super) fn verify(bytes: &[u8], expected: u32, path: &Path) -> Result<()> {
         return Ok(());
     }
     let found = format!("other bytes (CRC-32 {:08x})", sum.sum());
-    Err(format_error(path, "", &found, &format!("the published file (CRC-32 {expected:08x})")))
+    Err(format_error(
+        path,
+        "",
+        &found,
+        &format!("the published file (CRC-32 {expected:08x})"),
+    ))
 }
 
 #[cfg(test)]
@@ -28,6 +33,9 @@ mod tests {
         let verify = |sum| verify(b"123456789", sum, Path::new("a"));
         assert!(verify(0xcbf4_3926).is_ok());
         let error = verify(1).unwrap_err().to_string();
-        assert_eq!(error, "a: found other bytes (CRC-32 cbf43926), expected the published file (CRC-32 00000001)");
+        assert_eq!(
+            error,
+            "a: found other bytes (CRC-32 cbf43926), expected the published file (CRC-32 00000001)"
+        );
     }
 }

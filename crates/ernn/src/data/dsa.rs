@@ -71,7 +71,11 @@ pub(super) static SETS: [Entry; 1] = [Entry {
 /// The folder with `a01`, UCI's archive, or the first archive of several that hold a part each.
 fn find(place: &Path) -> Option<PathBuf> {
     lookup::folder(place, &["data", "dsa", "dailyandsportsactivities"], "a01/p1")
-        .or_else(|| lookup::archives(place, &["dailyandsportsactivities"]).into_iter().next())
+        .or_else(|| {
+            lookup::archives(place, &["dailyandsportsactivities"])
+                .into_iter()
+                .next()
+        })
         .or_else(|| lookup::archives(place, &["dsapart"]).into_iter().next())
 }
 
@@ -87,7 +91,10 @@ struct Size {
 }
 
 impl Size {
-    const PUBLISHED: Size = Size { activities: 19, segments: 60 };
+    const PUBLISHED: Size = Size {
+        activities: 19,
+        segments: 60,
+    };
 
     fn files(self) -> usize {
         self.activities * PERSONS * self.segments
@@ -108,12 +115,20 @@ impl Place {
         let mut names = path.rsplit('/');
         let mut number = |first: char, ending: &str, most: usize| {
             let digits = names.next()?.strip_prefix(first)?.strip_suffix(ending)?;
-            digits.parse::<usize>().ok()?.checked_sub(1).filter(|&number| number < most)
+            digits
+                .parse::<usize>()
+                .ok()?
+                .checked_sub(1)
+                .filter(|&number| number < most)
         };
         let segment = number('s', ".txt", size.segments)?;
         let person = number('p', "", PERSONS)?;
         let activity = number('a', "", size.activities)?;
-        Some(Place { activity, person, segment })
+        Some(Place {
+            activity,
+            person,
+            segment,
+        })
     }
 
     /// Position among all segments, activity by activity and person by person.
@@ -154,11 +169,15 @@ fn read_sized(name: &str, found: &Path, split: SplitBy, size: Size) -> Result<Da
     // Values are parsed into their place, so that they are in memory once.
     let mut rooms: Vec<Mutex<Room>> = Place::all(size)
         .map(|place| {
-            let values = halves[usize::from(place.is_test(split))].next().expect("two equal halves");
+            let values = halves[usize::from(place.is_test(split))]
+                .next()
+                .expect("two equal halves");
             Mutex::new(Room { values, filled: false })
         })
         .collect();
-    sources(found).par_iter().try_for_each(|archive| fill(archive, &rooms, size))?;
+    sources(found)
+        .par_iter()
+        .try_for_each(|archive| fill(archive, &rooms, size))?;
     for (place, room) in Place::all(size).zip(&mut rooms) {
         if !room.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner()).filled {
             return Err(Error::Data {
@@ -182,15 +201,26 @@ fn read_sized(name: &str, found: &Path, split: SplitBy, size: Size) -> Result<Da
 /// The folder or archive that was found, or all archives that hold a part.
 fn sources(found: &Path) -> Vec<Archive> {
     let is_part = found.is_file() && lookup::plain_name(found).starts_with("dsapart");
-    let parts = found.parent().filter(|_| is_part).map(|place| lookup::archives(place, &["dsapart"]));
+    let parts = found
+        .parent()
+        .filter(|_| is_part)
+        .map(|place| lookup::archives(place, &["dsapart"]));
     let paths = parts.unwrap_or_else(|| vec![found.to_owned()]);
     paths.iter().map(|path| Archive::at(path)).collect()
 }
 
 fn absent(found: &Path, place: Place, size: Size) -> String {
-    let Place { activity, person, segment } = place;
+    let Place {
+        activity,
+        person,
+        segment,
+    } = place;
     let file = format!("a{:02}/p{}/s{:02}.txt", activity + 1, person + 1, segment + 1);
-    format!("{}: found no {file}, expected all {} segments", found.display(), size.files())
+    format!(
+        "{}: found no {file}, expected all {} segments",
+        found.display(),
+        size.files()
+    )
 }
 
 fn feature_names() -> Vec<String> {
@@ -204,9 +234,16 @@ fn fill(archive: &Archive, rooms: &[Mutex<Room>], size: Size) -> Result<()> {
     let wanted = |path: &str| Place::of(path, size).is_some();
     let work = |member: Member| {
         let place = Place::of(&member.name, size).expect("only these are wanted");
-        let mut room = rooms[place.index(size)].lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut room = rooms[place.index(size)]
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
         if room.filled {
-            return Err(format_error(&member.path, "", "the same segment twice", "one file a segment"));
+            return Err(format_error(
+                &member.path,
+                "",
+                "the same segment twice",
+                "one file a segment",
+            ));
         }
         parse_segment(&member, room.values)?;
         room.filled = true;
@@ -219,10 +256,17 @@ fn fill(archive: &Archive, rooms: &[Mutex<Room>], size: Size) -> Result<()> {
 fn parse_segment(Member { path, bytes, .. }: &Member, values: &mut [f32]) -> Result<()> {
     let features = values.len() / STEPS;
     let mut rows = values.chunks_exact_mut(features);
-    let lines = (1..).zip(bytes.split(|&byte| byte == b'\n')).filter(|(_, line)| !line.trim_ascii().is_empty());
+    let lines = (1..)
+        .zip(bytes.split(|&byte| byte == b'\n'))
+        .filter(|(_, line)| !line.trim_ascii().is_empty());
     for (number, line) in lines {
         let row = rows.next().ok_or_else(|| {
-            format_error(path, &format!(", line {number}"), "one more line", &format!("{STEPS} lines"))
+            format_error(
+                path,
+                &format!(", line {number}"),
+                "one more line",
+                &format!("{STEPS} lines"),
+            )
         })?;
         let mut count = 0;
         for text in line.split(|&byte| byte == b',') {
@@ -235,7 +279,12 @@ fn parse_segment(Member { path, bytes, .. }: &Member, values: &mut [f32]) -> Res
         }
         if count != features {
             let place = format!(", line {number}");
-            return Err(format_error(path, &place, &format!("{count} values"), &features.to_string()));
+            return Err(format_error(
+                path,
+                &place,
+                &format!("{count} values"),
+                &features.to_string(),
+            ));
         }
     }
     match rows.len() {
@@ -255,7 +304,11 @@ fn build(values: Vec<f32>, split: SplitBy, test: bool, size: Size) -> Part {
         offsets: (0..=places.len()).map(|segment| segment * STEPS).collect(),
         values: Values::Numbers(values),
         labels: places.iter().map(|place| place.activity as u32).collect(),
-        groups: if split == SplitBy::Persons { persons.collect() } else { Vec::new() },
+        groups: if split == SplitBy::Persons {
+            persons.collect()
+        } else {
+            Vec::new()
+        },
         ..Part::default()
     }
 }

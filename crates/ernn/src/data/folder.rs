@@ -16,9 +16,16 @@ const PARTS: [&str; 3] = ["train", "validation", "test"];
 /// Opens a folder.
 pub(super) fn open(name: &str, folder: &Path, options: &OpenOptions) -> Result<Dataset> {
     let files = data_files(folder)?;
-    let known = if files.is_empty() { known::names_in(folder) } else { Vec::new() };
+    let known = if files.is_empty() {
+        known::names_in(folder)
+    } else {
+        Vec::new()
+    };
     if !known.is_empty() {
-        let hint = format!("a folder of known data sets: open {} with the folder as --data-dir", known.join(" or "));
+        let hint = format!(
+            "a folder of known data sets: open {} with the folder as --data-dir",
+            known.join(" or ")
+        );
         return Err(problem(name, &hint));
     }
     if files.is_empty() && audio::class_folders::is_one(folder) {

@@ -116,7 +116,9 @@ fn kind_of(path: &str, part: &str) -> Option<Option<RangeInclusive<u32>>> {
 }
 
 fn read_column(member: &Member, parts: [(&str, usize); 2]) -> Result<Column> {
-    let kind = parts.iter().find_map(|&(part, windows)| Some((kind_of(&member.name, part)?, windows)));
+    let kind = parts
+        .iter()
+        .find_map(|&(part, windows)| Some((kind_of(&member.name, part)?, windows)));
     match kind.expect("only these are wanted") {
         (None, windows) => read_signal(member, windows).map(Column::Signal),
         (Some(range), windows) => read_numbers(member, windows, range).map(Column::Numbers),

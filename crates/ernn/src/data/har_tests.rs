@@ -71,13 +71,21 @@ fn the_archive_in_an_archive_gives_the_same() {
     let zip = |files: &[(String, Vec<u8>)]| {
         let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
         for (name, bytes) in files {
-            writer.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+            writer
+                .start_file(name, zip::write::SimpleFileOptions::default())
+                .unwrap();
             writer.write_all(bytes).unwrap();
         }
         writer.finish().unwrap().into_inner()
     };
-    let files = Archive::at(folder.path()).read(&|_| true, |member| Ok(member.bytes)).unwrap().into_list();
-    let names = vec![("UCI HAR Dataset.zip".to_owned(), zip(&files)), ("UCI HAR Dataset.names".to_owned(), vec![])];
+    let files = Archive::at(folder.path())
+        .read(&|_| true, |member| Ok(member.bytes))
+        .unwrap()
+        .into_list();
+    let names = vec![
+        ("UCI HAR Dataset.zip".to_owned(), zip(&files)),
+        ("UCI HAR Dataset.names".to_owned(), vec![]),
+    ];
     let path = folder.path().join("human+activity+recognition+using+smartphones.zip");
     fs::write(&path, zip(&names)).unwrap();
     let read = |found: &Path| read_sized(found, "har-6", Classes::Six, SMALL).unwrap();
@@ -135,7 +143,11 @@ fn damage_is_refused_with_its_place() {
     );
     fs::write(base.join("test/y_test.txt"), "1\n6\n").unwrap();
     fs::remove_file(base.join("train/subject_train.txt")).unwrap();
-    assert!(error().ends_with(": found no train/subject_train.txt, expected the whole data set"), "{}", error());
+    assert!(
+        error().ends_with(": found no train/subject_train.txt, expected the whole data set"),
+        "{}",
+        error()
+    );
 }
 
 #[test]

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use super::{Dataset, OpenOptions, audio, builtin, dsa, har, lookup, pictures, synthetic};
+use super::{Dataset, OpenOptions, audio, builtin, dsa, har, lookup, pictures, synthetic, text};
 use crate::{Error, Result};
 
 /// A data set known by name.
@@ -38,12 +38,13 @@ pub(super) struct Entry {
 }
 
 /// All families.
-static FAMILIES: [&[Entry]; 6] = [
+static FAMILIES: [&[Entry]; 7] = [
     &builtin::SETS,
     &har::SETS,
     &dsa::SETS,
     &pictures::SETS,
     &audio::SETS,
+    &text::SETS,
     &synthetic::SETS,
 ];
 

@@ -28,7 +28,10 @@ fn names_are_told_apart() {
 #[test]
 fn a_set_is_found_in_the_data_folder_in_a_folder_of_it_and_in_an_archive() {
     let base = tempfile::tempdir().unwrap();
-    let options = OpenOptions { data_dir: Some(base.path().to_owned()), ..OpenOptions::default() };
+    let options = OpenOptions {
+        data_dir: Some(base.path().to_owned()),
+        ..OpenOptions::default()
+    };
     assert_eq!(found("har-2", &options), None);
     let archive = base.path().join("har/UCI HAR Dataset.zip");
     fs::create_dir_all(archive.parent().unwrap()).unwrap();
@@ -53,10 +56,19 @@ fn counts_that_differ_are_seen() {
 #[test]
 fn what_is_not_found_is_asked_for() {
     let base = tempfile::tempdir().unwrap();
-    let options = OpenOptions { data_dir: Some(base.path().to_owned()), ..OpenOptions::default() };
+    let options = OpenOptions {
+        data_dir: Some(base.path().to_owned()),
+        ..OpenOptions::default()
+    };
     for known in known().iter().filter(|known| !known.built_in) {
         let error = open(known.name, &options).unwrap_err().to_string();
-        assert!(error.starts_with(&format!("{}: no ", known.name)) && error.contains(known.source), "{error}");
-        assert!(error.ends_with("name the folder with --data-dir or ERNN_DATA_DIR"), "{error}");
+        assert!(
+            error.starts_with(&format!("{}: no ", known.name)) && error.contains(known.source),
+            "{error}"
+        );
+        assert!(
+            error.ends_with("name the folder with --data-dir or ERNN_DATA_DIR"),
+            "{error}"
+        );
     }
 }

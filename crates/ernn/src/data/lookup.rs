@@ -69,7 +69,12 @@ mod tests {
         let base = base.path();
         fs::create_dir_all(base.join("UCI_HAR Dataset/train")).unwrap();
         fs::create_dir_all(base.join("other/train")).unwrap();
-        for name in ["uci-har-dataset.tar.xz", "UCI HAR Dataset.zip", "uci har dataset.txt", "other.zip"] {
+        for name in [
+            "uci-har-dataset.tar.xz",
+            "UCI HAR Dataset.zip",
+            "uci har dataset.txt",
+            "other.zip",
+        ] {
             fs::write(base.join(name), "").unwrap();
         }
         let found = folder(base, &["uciharddataset", "ucihardataset"], "train");
@@ -77,7 +82,10 @@ mod tests {
         assert_eq!(folder(&base.join("other"), &[], "train"), Some(base.join("other")));
         assert_eq!(folder(base, &["ucihardataset"], "test"), None);
         let found = archives(base, &["ucihar"]);
-        assert_eq!(found, [base.join("UCI HAR Dataset.zip"), base.join("uci-har-dataset.tar.xz")]);
+        assert_eq!(
+            found,
+            [base.join("UCI HAR Dataset.zip"), base.join("uci-har-dataset.tar.xz")]
+        );
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::raw::{Raw, assemble};
-use super::{Dataset, MissingPolicy, Preparation, Sequences, csv, folder, known, npy, npz, ts};
+use super::{Dataset, MissingPolicy, Preparation, Sequences, TextOptions, csv, folder, known, npy, npz, text, ts};
 use crate::{Error, Result};
 
 /// How to open data.
@@ -20,11 +20,13 @@ pub struct OpenOptions {
     pub cache: Option<PathBuf>,
     /// How known data sets are prepared.
     pub preparation: Preparation,
+    /// How text becomes tokens.
+    pub text: TextOptions,
 }
 
 impl OpenOptions {
     /// The data folder, from the options or from the environment.
-    pub(super) fn data_folder(&self) -> Option<PathBuf> {
+    pub fn data_folder(&self) -> Option<PathBuf> {
         let from_environment = || {
             std::env::var_os("ERNN_DATA_DIR")
                 .filter(|value| !value.is_empty())
@@ -45,6 +47,9 @@ pub fn open(name_or_path: &str, options: &OpenOptions) -> Result<Dataset> {
         return dataset;
     }
     let path = Path::new(name_or_path);
+    if text::is_text(path, &options.text) {
+        return text::open(name_or_path, path, &options.text);
+    }
     if path.is_dir() {
         return folder::open(name_or_path, path, options);
     }

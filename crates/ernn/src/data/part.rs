@@ -142,6 +142,78 @@ impl Part {
     }
 }
 
+impl Part {
+    /// A part of these sequences, in this order, with copies of all that belongs to them.
+    ///
+    /// # Panics
+    /// If an index is out of range.
+    pub fn select(&self, indices: &[usize]) -> Part {
+        let steps = |&index: &usize| self.offsets[index]..self.offsets[index + 1];
+        let mut offsets = vec![0];
+        offsets.extend(indices.iter().scan(0, |end, &index| {
+            *end += self.length(index);
+            Some(*end)
+        }));
+        let values = match &self.values {
+            Values::Numbers(_) => {
+                let sequences = indices.iter().flat_map(|&index| self.sequence(index));
+                Values::Numbers(sequences.copied().collect())
+            }
+            Values::Images(images) => {
+                let pictures = indices.iter().flat_map(|&index| images.picture(index));
+                Values::Images(Images {
+                    bytes: pictures.copied().collect(),
+                    order: images.order.clone(),
+                    ..Images {
+                        bytes: Vec::new(),
+                        order: None,
+                        ..*images
+                    }
+                })
+            }
+            Values::Tokens(tokens) => {
+                let sequences = indices.iter().map(steps).flat_map(|range| &tokens[range]);
+                Values::Tokens(sequences.copied().collect())
+            }
+        };
+        let filled = indices.iter().zip(&offsets).flat_map(|(index, &to)| {
+            let range = steps(index);
+            let [from, end] = [range.start, range.end].map(|step| step * self.features);
+            let first = self.filled.partition_point(|&position| position < from);
+            let own = self.filled[first..].iter().take_while(move |&&position| position < end);
+            own.map(move |position| position - from + to * self.features)
+        });
+        let of = |all: &[u32]| indices.iter().filter_map(|&index| all.get(index).copied()).collect();
+        let step_labels = indices
+            .iter()
+            .map(steps)
+            .flat_map(|range| self.step_labels.get(range).unwrap_or_default());
+        Part {
+            features: self.features,
+            filled: filled.collect(),
+            labels: of(&self.labels),
+            groups: of(&self.groups),
+            step_labels: step_labels.copied().collect(),
+            numbers: indices
+                .iter()
+                .filter_map(|&index| self.numbers.get(index).copied())
+                .collect(),
+            offsets,
+            values,
+        }
+    }
+
+    /// The first tokens of a text alone.
+    pub fn truncate_text(&mut self, tokens: usize) {
+        if let Values::Tokens(all) = &mut self.values {
+            all.truncate(tokens);
+            self.offsets
+                .iter_mut()
+                .for_each(|offset| *offset = (*offset).min(tokens));
+        }
+    }
+}
+
 /// What is to be learned of the sequences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -227,6 +299,35 @@ mod tests {
         part.push(&[3.0, 4.0, 5.0, 6.0], Some(1), Some(6));
         part.push(&[7.0, 8.0], Some(0), Some(7));
         part
+    }
+
+    #[test]
+    fn select_copies_all_that_belongs_to_a_sequence() {
+        let mut part = three();
+        part.filled = vec![1, 4, 7];
+        let chosen = part.select(&[2, 1]);
+        assert_eq!(
+            (&chosen.offsets[..], &chosen.labels[..], &chosen.groups[..]),
+            (&[0, 1, 3][..], &[0, 1][..], &[7, 6][..])
+        );
+        assert_eq!(chosen.values.numbers(), [7.0, 8.0, 3.0, 4.0, 5.0, 6.0]);
+        assert_eq!(chosen.filled, [1, 4]);
+        assert_eq!(part.select(&[0, 1, 2]), part);
+        let mut tokens = Part::of_tokens(vec![1, 2, 3], vec![0, 2, 3], vec![]);
+        tokens.step_labels = vec![4, 5, 6];
+        let last = tokens.select(&[1]);
+        assert_eq!((last.values.tokens(), &last.step_labels[..]), (&[3][..], &[6][..]));
+        let images = Images {
+            bytes: vec![1, 2, 3, 4],
+            pixels: 2,
+            colors: 1,
+            row: 1,
+            ..Images::default()
+        };
+        let Values::Images(last) = Part::of_images(images, vec![0, 1]).select(&[1]).values else {
+            panic!("pictures stay pictures");
+        };
+        assert_eq!(last.bytes, [3, 4]);
     }
 
     #[test]

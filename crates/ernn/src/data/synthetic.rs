@@ -43,8 +43,14 @@ const CATEGORIES: usize = 10;
 
 /// The tasks.
 pub(super) static SETS: [Entry; 2] = [
-    entry("adding", "synthetic: the sum of two marked numbers, any length (adding-750), 2 channels, 10000 + 1000 sequences"),
-    entry("copy-memory", "synthetic: ten symbols recalled after any length (copy-memory-500), 10 channels, 10000 + 1000 sequences"),
+    entry(
+        "adding",
+        "synthetic: the sum of two marked numbers, any length (adding-750), 2 channels, 10000 + 1000 sequences",
+    ),
+    entry(
+        "copy-memory",
+        "synthetic: ten symbols recalled after any length (copy-memory-500), 10 channels, 10000 + 1000 sequences",
+    ),
 ];
 
 const fn entry(name: &'static str, description: &'static str) -> Entry {
@@ -82,7 +88,11 @@ fn open(name: &str, _: &Path, options: &OpenOptions) -> Result<Dataset> {
     let usual = if is_adding { ADDING_LENGTH } else { COPY_LENGTH };
     let length = chosen_length(named, options.preparation.length)?.unwrap_or(usual);
     let sequences = options.preparation.sequences.unwrap_or(SEQUENCES);
-    let (features, steps) = if is_adding { (2, length) } else { (CATEGORIES, length.saturating_add(2 * REMEMBERED)) };
+    let (features, steps) = if is_adding {
+        (2, length)
+    } else {
+        (CATEGORIES, length.saturating_add(2 * REMEMBERED))
+    };
     check("length", length, if is_adding { 2 } else { 1 }, MOST / 100)?;
     check("sequences", sequences, 1, MOST / features / steps)?;
     let seed = options.preparation.data_seed;
@@ -91,9 +101,17 @@ fn open(name: &str, _: &Path, options: &OpenOptions) -> Result<Dataset> {
     let symbols = ["0", "1", "2", "3", "4", "5", "6", "7", "blank", "delimiter"];
     Ok(Dataset {
         name: name.to_owned(),
-        feature_names: if is_adding { named(&["value", "mark"]) } else { named(&symbols) },
+        feature_names: if is_adding {
+            named(&["value", "mark"])
+        } else {
+            named(&symbols)
+        },
         classes: if is_adding { Vec::new() } else { named(&symbols[..9]) },
-        task: if is_adding { Task::Regression } else { Task::StepClassification },
+        task: if is_adding {
+            Task::Regression
+        } else {
+            Task::StepClassification
+        },
         train: make(seed, 0, sequences, length),
         test: Some(make(seed, 1, sequences.div_ceil(10), length)),
         ..Dataset::default()
@@ -143,7 +161,10 @@ fn adding(seed: u64, part: u64, sequences: usize, length: usize) -> Part {
     let rows = values.par_chunks_exact_mut(length * 2).enumerate();
     let numbers = rows.map(|(sequence, steps)| {
         let mut random = stream(b"adding\0\0", seed, position(part, sequence));
-        steps.iter_mut().step_by(2).for_each(|value| *value = uniform(&mut random));
+        steps
+            .iter_mut()
+            .step_by(2)
+            .for_each(|value| *value = uniform(&mut random));
         let half = length / 2;
         let marked = [below(&mut random, half), half + below(&mut random, length - half)];
         marked.iter().for_each(|&step| steps[2 * step + 1] = 1.0);
@@ -164,12 +185,16 @@ fn copy_memory(seed: u64, part: u64, sequences: usize, blanks: usize) -> Part {
     let steps = blanks + 2 * REMEMBERED;
     let mut values = vec![0.0; sequences * steps * CATEGORIES];
     let mut step_labels = vec![BLANK; sequences * steps];
-    let rows = values.par_chunks_exact_mut(steps * CATEGORIES).zip(step_labels.par_chunks_exact_mut(steps));
+    let rows = values
+        .par_chunks_exact_mut(steps * CATEGORIES)
+        .zip(step_labels.par_chunks_exact_mut(steps));
     rows.enumerate().for_each(|(sequence, (inputs, labels))| {
         let mut random = stream(b"copying\0", seed, position(part, sequence));
         let (front, recalled) = labels.split_at_mut(steps - REMEMBERED);
         debug_assert_eq!(front.len(), blanks + REMEMBERED);
-        recalled.iter_mut().for_each(|label| *label = below(&mut random, SYMBOLS as usize) as u32);
+        recalled
+            .iter_mut()
+            .for_each(|label| *label = below(&mut random, SYMBOLS as usize) as u32);
         let delimiter = blanks + REMEMBERED - 1;
         for (step, input) in inputs.chunks_exact_mut(CATEGORIES).enumerate() {
             let category = match step {

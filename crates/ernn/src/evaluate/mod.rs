@@ -3,16 +3,19 @@
 //! Sequences of similar length share a batch; results come back in the order of the part, and each one is the same bits
 //! whatever it shared a batch with.
 
+mod metric;
 mod report;
 
+use ernn_kernels::RowLoss;
+pub use metric::Metric;
 pub use report::{ClassReport, Evaluation};
 
-use crate::batch::{self, Batch};
+use crate::batch::{self, Batch, Streams};
 use crate::cell::{CellConfig, StepSizes};
 use crate::checkpoint::SavedModel;
-use crate::data::View;
+use crate::data::{Task, View};
 use crate::head;
-use crate::model::{Model, Workspace};
+use crate::model::{Model, State, Workspace};
 use crate::{Error, Result};
 
 /// Sequences in a batch: enough to fill several blocks for each thread, little enough to stay small in memory.
@@ -28,7 +31,15 @@ pub struct Prediction {
 }
 
 /// Classifies raw sequences (they are normalized here as the training part was).
+///
+/// # Errors
+/// If the sequences do not fit the model, or it gives no class for a sequence.
 pub fn predict<'a>(saved: &SavedModel, part: impl Into<View<'a>>) -> Result<Vec<Prediction>> {
+    if saved.model.config().task != Task::Classification {
+        return Err(unusable(
+            "found a model that does not give classes of sequences, expected one that does".to_string(),
+        ));
+    }
     let logits = logits(&saved.model, &prepared(saved, part.into())?)?;
     Ok(rows(&logits, saved.classes.len()).map(prediction).collect())
 }
@@ -38,8 +49,17 @@ pub fn evaluate<'a>(saved: &SavedModel, part: impl Into<View<'a>>) -> Result<Eva
     evaluate_normalized(&saved.model, &saved.classes, &prepared(saved, part.into())?)
 }
 
-/// Measures a model on labelled sequences that are normalized already.
+/// Measures a model on sequences that are normalized already, by its task.
 pub fn evaluate_normalized(model: &Model<f32>, classes: &[String], part: &View) -> Result<Evaluation> {
+    match model.config().task {
+        Task::Classification => evaluate_classes(model, classes, part),
+        Task::StepClassification => evaluate_steps(model, part),
+        Task::NextToken => evaluate_text(model, part),
+        Task::Regression => evaluate_numbers(model, part),
+    }
+}
+
+fn evaluate_classes(model: &Model<f32>, classes: &[String], part: &View) -> Result<Evaluation> {
     let labels = part.labels();
     if labels.len() != part.len() {
         let problem = format!(
@@ -60,6 +80,70 @@ pub fn evaluate_normalized(model: &Model<f32>, classes: &[String], part: &View) 
     Ok(Evaluation::new(classes, &labels, scores))
 }
 
+fn evaluate_steps(model: &Model<f32>, part: &View) -> Result<Evaluation> {
+    let (mut batch, mut workspace) = (Batch::new(), Workspace::default());
+    let mut total = Total::default();
+    for members in batch::plan(part, BATCH, None) {
+        batch.fill(part, &members, None);
+        total.add(&model.step_losses(&batch, &mut State::default(), &mut workspace)?);
+    }
+    Ok(total.evaluation(Task::StepClassification))
+}
+
+/// Each text from its beginning to its end in one stream, in windows of the length that the model has learned from.
+fn evaluate_text(model: &Model<f32>, part: &View) -> Result<Evaluation> {
+    let (mut batch, mut workspace) = (Batch::new(), Workspace::default());
+    let mut total = Total::default();
+    let window = learned_steps(model).unwrap_or(WINDOW);
+    for text in (0..part.len()).map(|text| part.tokens(text)) {
+        let streams = Streams::new(text.len(), 1, window);
+        let mut state = State::default();
+        for window in 0..streams.batches() {
+            batch.fill_text(text, &streams, window);
+            total.add(&model.step_losses(&batch, &mut state, &mut workspace)?);
+        }
+    }
+    Ok(total.evaluation(Task::NextToken))
+}
+
+/// Steps of a window where the model does not care.
+const WINDOW: usize = 1024;
+
+/// Sums over steps.
+#[derive(Default)]
+struct Total {
+    steps: usize,
+    loss: f64,
+    correct: usize,
+}
+
+impl Total {
+    fn add(&mut self, rows: &[RowLoss<f32>]) {
+        self.steps += rows.len();
+        self.loss += rows.iter().map(|row| f64::from(row.loss)).sum::<f64>();
+        self.correct += rows.iter().filter(|row| row.correct).count();
+    }
+
+    fn evaluation(&self, task: Task) -> Evaluation {
+        Evaluation::of_steps(self.steps, self.loss, self.correct, task)
+    }
+}
+
+fn evaluate_numbers(model: &Model<f32>, part: &View) -> Result<Evaluation> {
+    let targets: Vec<f32> = (0..part.len()).filter_map(|index| part.number(index)).collect();
+    if targets.len() != part.len() {
+        let problem = format!(
+            "found {} numbers for {} sequences, expected one each",
+            targets.len(),
+            part.len()
+        );
+        return Err(unusable(problem));
+    }
+    let error = |(&found, &target): (&f32, &f32)| (f64::from(found) - f64::from(target)).powi(2);
+    let sum: f64 = logits(model, part)?.iter().zip(&targets).map(error).sum();
+    Ok(Evaluation::of_numbers(targets.len(), sum / targets.len().max(1) as f64))
+}
+
 /// The logits of normalized sequences, `[sequences, classes]`, in the order of the part.
 pub fn logits(model: &Model<f32>, part: &View) -> Result<Vec<f32>> {
     let classes = model.config().classes;
@@ -68,7 +152,7 @@ pub fn logits(model: &Model<f32>, part: &View) -> Result<Vec<f32>> {
     let mut workspace = Workspace::default();
     for members in batch::plan(part, BATCH, None) {
         batch.fill(part, &members, None);
-        let found = model.logits(&batch.inputs, &mut workspace)?;
+        let found = model.batch_logits(&batch, &mut workspace)?;
         for (&member, row) in members.iter().zip(rows(&found, classes)) {
             all[member * classes..(member + 1) * classes].copy_from_slice(row);
         }
@@ -79,12 +163,10 @@ pub fn logits(model: &Model<f32>, part: &View) -> Result<Vec<f32>> {
 /// What is worth saying about sequences that are longer than those the model learned its step sizes from: beyond their end the
 /// last learned step size goes on.
 pub fn length_note(model: &Model<f32>, longest: usize) -> Option<String> {
-    let learned = model.config().layers.iter().filter_map(|layer| match layer {
-        CellConfig::Ernn(cell) if cell.steps == StepSizes::PerStep => Some(cell.max_steps),
-        CellConfig::DeepTransition(cell) if cell.steps == StepSizes::PerStep => Some(cell.max_steps),
-        _ => None,
-    });
-    let learned = learned.min()?;
+    if model.config().task == Task::NextToken {
+        return None; // A text runs in windows.
+    }
+    let learned = learned_steps(model)?;
     (longest > learned).then(|| {
         format!(
             "found sequences of up to {longest} steps; the model learned step sizes for {learned} and goes on with the last one"
@@ -92,8 +174,23 @@ pub fn length_note(model: &Model<f32>, longest: usize) -> Option<String> {
     })
 }
 
+/// Steps for which a model has learned step sizes; none if its step sizes do not belong to steps.
+fn learned_steps(model: &Model<f32>) -> Option<usize> {
+    let learned = model.config().layers.iter().filter_map(|layer| match layer {
+        CellConfig::Ernn(cell) if cell.steps == StepSizes::PerStep => Some(cell.max_steps),
+        CellConfig::DeepTransition(cell) if cell.steps == StepSizes::PerStep => Some(cell.max_steps),
+        _ => None,
+    });
+    learned.min()
+}
+
 fn prepared<'a>(saved: &SavedModel, part: View<'a>) -> Result<View<'a>> {
-    let expected = saved.model.config().input_size;
+    let expected = saved.model.config().features();
+    if part.is_tokens() != saved.model.config().embedding.is_some() {
+        let kind = |tokens: bool| if tokens { "tokens" } else { "numbers" };
+        let problem = format!("found {}, expected {}", kind(part.is_tokens()), kind(!part.is_tokens()));
+        return Err(unusable(problem));
+    }
     if part.features() != expected {
         let names = saved.feature_names.join(", ");
         let problem = format!("found {} values a step, expected {expected} ({names})", part.features());

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Metric;
+use crate::data::Task;
+
 /// How one class fares.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClassReport {
@@ -16,19 +19,27 @@ pub struct ClassReport {
 }
 
 /// A model on a part of a data set, in numbers.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evaluation {
-    /// Sequences.
+    /// Sequences; steps where each has a target.
     pub examples: usize,
-    /// Mean cross-entropy a sequence, in nats, unweighted.
+    /// Mean cross-entropy of an example, in nats, unweighted; for regression the mean squared error.
     pub loss: f64,
-    /// Part of the sequences that were classified correctly.
-    pub accuracy: f64,
-    /// Mean recall over the classes that occur: says what accuracy hides when classes are unequal.
-    pub balanced_accuracy: f64,
-    /// One entry a class.
+    /// Part of the examples that were classified correctly; none for regression.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accuracy: Option<f64>,
+    /// Mean recall over the classes that occur: says what accuracy hides when classes are unequal. For classes of sequences.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub balanced_accuracy: Option<f64>,
+    /// `e` to the loss, for next tokens: as many tokens to choose from, all alike, would be as hard.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub perplexity: Option<f64>,
+    /// For regression.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_squared_error: Option<f64>,
+    /// One entry a class, for classes of sequences.
     pub per_class: Vec<ClassReport>,
-    /// `confusion[true class][predicted class]`, counts.
+    /// `confusion[true class][predicted class]`, counts, for classes of sequences.
     pub confusion: Vec<Vec<usize>>,
 }
 
@@ -49,10 +60,47 @@ impl Evaluation {
         Evaluation {
             examples: labels.len(),
             loss: total_loss / labels.len().max(1) as f64,
-            accuracy: ratio(correct, labels.len()).unwrap_or(0.0),
-            balanced_accuracy: recalls.iter().sum::<f64>() / recalls.len().max(1) as f64,
+            accuracy: Some(ratio(correct, labels.len()).unwrap_or(0.0)),
+            balanced_accuracy: Some(recalls.iter().sum::<f64>() / recalls.len().max(1) as f64),
             per_class,
             confusion,
+            ..Evaluation::default()
+        }
+    }
+
+    /// Of targets at steps, from the sum of their losses.
+    pub(super) fn of_steps(steps: usize, loss: f64, correct: usize, task: Task) -> Self {
+        let mean = loss / steps.max(1) as f64;
+        Evaluation {
+            accuracy: Some(ratio(correct, steps).unwrap_or(0.0)),
+            // Beyond this it would overflow.
+            perplexity: (task == Task::NextToken).then(|| mean.min(700.0).exp()),
+            ..Self::without_classes(steps, mean)
+        }
+    }
+
+    /// Of numbers, from the mean squared error.
+    pub(super) fn of_numbers(examples: usize, error: f64) -> Self {
+        Evaluation {
+            mean_squared_error: Some(error),
+            ..Self::without_classes(examples, error)
+        }
+    }
+
+    fn without_classes(examples: usize, loss: f64) -> Self {
+        Evaluation {
+            examples,
+            loss,
+            ..Evaluation::default()
+        }
+    }
+
+    /// The number that the task is judged by, and what it is.
+    pub fn score(&self) -> (Metric, f64) {
+        match (self.perplexity, self.mean_squared_error) {
+            (Some(perplexity), _) => (Metric::Perplexity, perplexity),
+            (_, Some(error)) => (Metric::MeanSquaredError, error),
+            _ => (Metric::Accuracy, self.accuracy.unwrap_or(0.0)),
         }
     }
 }
@@ -83,10 +131,10 @@ mod tests {
         let called = [0, 0, 1, 1, 0];
         let scores = called.into_iter().zip([0.5, 0.5, 0.5, 1.0, 1.0]);
         let found = Evaluation::new(&classes, &[0, 0, 0, 1, 1], scores);
-        assert_eq!(found.accuracy, 0.6);
+        assert_eq!((found.accuracy, found.score()), (Some(0.6), (Metric::Accuracy, 0.6)));
         assert_eq!(found.loss, (3.0 * 0.5 + 2.0) / 5.0);
         assert_eq!(found.confusion, [[2, 1, 0], [1, 1, 0], [0, 0, 0]]);
-        assert_eq!(found.balanced_accuracy, (2.0 / 3.0 + 0.5) / 2.0);
+        assert_eq!(found.balanced_accuracy, Some((2.0 / 3.0 + 0.5) / 2.0));
         assert_eq!(found.per_class[2].recall, None);
         assert_eq!(found.per_class[2].precision, None);
         assert_eq!(found.per_class[1].precision, Some(0.5));

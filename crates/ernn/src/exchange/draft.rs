@@ -71,6 +71,7 @@ impl Draft<'_> {
             model: Model::from_parameters(self.config, parameters)?,
             normalization: self.normalization.unwrap_or_else(|| Normalization::identity(inputs)),
             classes,
+            vocabulary: Vec::new(),
             feature_names,
             provenance,
         };

@@ -68,7 +68,7 @@ pub(super) struct LayerDropout<'a> {
 
 impl LayerDropout<'_> {
     /// A mask for each state of each step, as torch's, drawn from (seed, epoch, sequence, layer, first step).
-    fn draw<F: Real>(&self, layer: usize, first_step: usize, like: &Panels<F>, mask: &mut Panels<F>) {
+    pub(super) fn draw<F: Real>(&self, layer: usize, first_step: usize, like: &Panels<F>, mask: &mut Panels<F>) {
         mask.lay_out_as(like, like.features());
         let kept = F::from_f64(1.0 / (1.0 - self.rate));
         // Dropped are the draws below this; exact to 2^-32.
@@ -204,12 +204,13 @@ pub(super) enum AtTop<'a, F: Real> {
 }
 
 /// Back through the layers after [`forward`]: the gradient of each cell's folded numbers goes to `unfold` with the places of layer
-/// and direction.
+/// and direction. The gradient of the inputs is formed if it is wanted, see [`input_gradient`].
 pub(super) fn backward<F: Real>(
     folded: &[FoldedLayer<F>],
     pass: Pass<F>,
     layers: &mut [LayerWorkspace<F>],
     top: AtTop<F>,
+    to_inputs: bool,
     mut unfold: impl FnMut(usize, usize, &FoldedGradient<F>),
 ) {
     for (index, cells) in folded.iter().enumerate().rev() {
@@ -244,7 +245,7 @@ pub(super) fn backward<F: Real>(
                 initial: None,
                 first_step: pass.first_step,
             };
-            let at_input = (index > 0).then(|| at(&mut direction.input_gradient));
+            let at_input = (index > 0 || to_inputs).then(|| at(&mut direction.input_gradient));
             cell.backward(
                 piece,
                 &mut direction.trace,
@@ -258,6 +259,27 @@ pub(super) fn backward<F: Real>(
     }
 }
 
+/// The gradient at the inputs after a [`backward`] that formed it.
+pub(super) fn input_gradient<F: Real>(layers: &mut [LayerWorkspace<F>]) -> &mut Panels<F> {
+    add_directions(&mut layers[0])
+}
+
+/// The gradient at what a layer has read, of both directions together.
+fn add_directions<F: Real>(layer: &mut LayerWorkspace<F>) -> &mut Panels<F> {
+    let [first, others @ ..] = &mut layer.directions[..] else {
+        unreachable!("a layer has a direction")
+    };
+    let total = at(&mut first.input_gradient);
+    for other in others {
+        // The second direction has read its input in reverse order.
+        let (gradient, turned) = (at(&mut other.input_gradient), at(&mut other.state_gradient));
+        turned.lay_out_as(gradient, gradient.features());
+        turned.copy_features(0, gradient, 0, gradient.features(), true);
+        total.add(turned);
+    }
+    total
+}
+
 /// The gradient at the output of a layer, from the layer that read it: as it stands where the output is the states, else shared out to
 /// the directions' `state_gradient`.
 fn join_back<'a, F: Real>(
@@ -266,17 +288,7 @@ fn join_back<'a, F: Real>(
     pass: &Pass<F>,
 ) -> Option<&'a Panels<F>> {
     let plain = pass.plain(own);
-    let [first, others @ ..] = &mut next.directions[..] else {
-        unreachable!("a layer has a direction")
-    };
-    let total = at(&mut first.input_gradient);
-    for other in others {
-        // The second direction has read the output in reverse order.
-        let (gradient, turned) = (at(&mut other.input_gradient), at(&mut other.state_gradient));
-        turned.lay_out_as(gradient, gradient.features());
-        turned.copy_features(0, gradient, 0, gradient.features(), true);
-        total.add(turned);
-    }
+    let total = add_directions(next);
     if plain {
         return Some(total);
     }

@@ -4,26 +4,33 @@
 //! states, goes through dropout and the readout to logits `[sequences, classes]`. In a bidirectional model every layer has a second
 //! cell that reads the sequence backwards, and the readout sees both cells' states side by side: `[forwards, backwards]`, each at
 //! the end of its own way.
+//!
+//! Tokens go through an embedding first. Where each step has a target, the readout sees the state of every step (`steps.rs`); a
+//! number for each sequence is a readout of one logit with a squared loss.
 
+mod embedding;
 mod layers;
 mod pieces;
 mod runner;
 mod states;
+mod steps;
 
 use std::ops::Range;
 
-use ernn_kernels::{Panels, Real};
+use ernn_kernels::{Panels, Real, SoftmaxWorkspace};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
+pub use self::embedding::Embedding;
 use self::layers::{AtTop, FoldedLayer, LayerDropout, LayerWorkspace, Pass};
 pub use self::pieces::State;
 pub use self::runner::Runner;
 pub use self::states::LayerStates;
 use crate::batch::Batch;
 use crate::cell::{CellConfig, Span};
-use crate::head::{Readout, apply_mask, cross_entropy, dropout_mask};
+use crate::data::Task;
+use crate::head::{Readout, apply_mask, cross_entropy, dropout_mask, squared_error};
 use crate::{Error, Result};
 
 /// Which states the readout sees.
@@ -40,9 +47,9 @@ pub enum Pooling {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelConfig {
-    /// `d`, values a step.
+    /// `d`, values a step; of tokens, the size of the embedding.
     pub input_size: usize,
-    /// Number of classes.
+    /// Number of classes; 1 for regression.
     pub classes: usize,
     /// The cells, from input to readout.
     pub layers: Vec<CellConfig>,
@@ -56,9 +63,34 @@ pub struct ModelConfig {
     /// Share of each layer's states that the next layer does not see in training; drawn anew for every step, as torch does.
     #[serde(default)]
     pub layer_dropout: f64,
+    /// What is learned: the class of a sequence, of each step, the next token, or a number.
+    #[serde(default)]
+    pub task: Task,
+    /// What makes values of tokens, for sequences of tokens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub embedding: Option<Embedding>,
+    /// Share of the embedding's values that is dropped in training.
+    #[serde(default)]
+    pub embedding_dropout: f64,
 }
 
 impl ModelConfig {
+    /// A classifier of sequences by the last state of these layers, in one direction, without dropout.
+    pub fn new(input_size: usize, classes: usize, layers: Vec<CellConfig>) -> Self {
+        ModelConfig {
+            input_size,
+            classes,
+            layers,
+            dropout: 0.0,
+            pooling: Pooling::Last,
+            bidirectional: false,
+            layer_dropout: 0.0,
+            task: Task::Classification,
+            embedding: None,
+            embedding_dropout: 0.0,
+        }
+    }
+
     /// Checks the settings.
     pub fn check(&self) -> Result<()> {
         let setting = |name: &str, found: String, expected: &str| {
@@ -71,18 +103,64 @@ impl ModelConfig {
         if self.input_size == 0 {
             return setting("input_size", "0".to_string(), "at least 1");
         }
-        if self.classes < 2 {
-            return setting("classes", self.classes.to_string(), "at least 2");
+        match (self.task, self.classes) {
+            (Task::Regression, 1) => {}
+            (Task::Regression, _) => {
+                return setting("classes", self.classes.to_string(), "1, the number of a regression");
+            }
+            (_, 0 | 1) => return setting("classes", self.classes.to_string(), "at least 2"),
+            _ => {}
         }
         if self.layers.is_empty() {
             return setting("layers", "none".to_string(), "at least one cell");
         }
-        for (name, rate) in [("dropout", self.dropout), ("layer_dropout", self.layer_dropout)] {
+        let rates = [
+            ("dropout", self.dropout),
+            ("layer_dropout", self.layer_dropout),
+            ("embedding_dropout", self.embedding_dropout),
+        ];
+        for (name, rate) in rates {
             if !(0.0..1.0).contains(&rate) {
                 return setting(name, rate.to_string(), "at least 0 and below 1");
             }
         }
+        if self.task == Task::NextToken && (self.bidirectional || self.embedding.is_none()) {
+            let found = if self.bidirectional {
+                "a bidirectional model"
+            } else {
+                "no embedding"
+            };
+            return setting(
+                "task",
+                format!("next-token with {found}"),
+                "tokens, read in one direction",
+            );
+        }
+        if let Some(embedding) = &self.embedding {
+            if embedding.vocabulary == 0 || !embedding.deviation.is_finite() || embedding.deviation < 0.0 {
+                let found = format!("{} tokens, deviation {}", embedding.vocabulary, embedding.deviation);
+                return setting("embedding", found, "at least one token, and a deviation of 0 or more");
+            }
+            let sizes = (self.classes, self.readout().inputs);
+            if embedding.tied && sizes != (embedding.vocabulary, self.input_size) {
+                let found = format!("true, with a readout of {} classes from {} values", sizes.0, sizes.1);
+                let expected = format!("{} and {}, as the embedding", embedding.vocabulary, self.input_size);
+                return setting("tied", found, &expected);
+            }
+        }
         self.layers.iter().try_for_each(CellConfig::check)
+    }
+
+    /// Whether anything is dropped in training.
+    pub fn drops(&self) -> bool {
+        [self.dropout, self.layer_dropout, self.embedding_dropout]
+            .iter()
+            .any(|&rate| rate > 0.0)
+    }
+
+    /// Values a step of the sequences that the model reads: 1 for tokens.
+    pub fn features(&self) -> usize {
+        if self.embedding.is_some() { 1 } else { self.input_size }
     }
 
     /// Cells in a layer.
@@ -124,6 +202,12 @@ impl ModelConfig {
         }
         let start = end(&spans);
         spans.extend(self.readout().spans(start));
+        let start = end(&spans);
+        spans.extend(
+            self.embedding
+                .as_ref()
+                .and_then(|embedding| embedding.span(self.input_size, start)),
+        );
         spans
     }
 }
@@ -147,9 +231,13 @@ pub struct Workspace<F: Real> {
     all: Vec<Panels<F>>,
     /// The piece of the inputs under way.
     piece: Panels<F>,
+    /// What the embedding makes of tokens, and what was dropped of it.
+    embedded: Option<Panels<F>>,
+    embedded_mask: Option<Panels<F>>,
     logit_gradient: Vec<F>,
     pooled_gradient: Vec<F>,
     mask: Vec<F>,
+    softmax: SoftmaxWorkspace<F>,
 }
 
 impl<F: Real> Default for Workspace<F> {
@@ -158,9 +246,12 @@ impl<F: Real> Default for Workspace<F> {
             layers: Vec::new(),
             all: Vec::new(),
             piece: Panels::new(ernn_kernels::Isa::best(), 1, &[]),
+            embedded: None,
+            embedded_mask: None,
             logit_gradient: Vec::new(),
             pooled_gradient: Vec::new(),
             mask: Vec::new(),
+            softmax: SoftmaxWorkspace::default(),
         }
     }
 }
@@ -170,7 +261,8 @@ impl<F: Real> Workspace<F> {
     pub fn capacity(&self) -> usize {
         let layers: usize = self.layers.iter().map(LayerWorkspace::capacity).sum();
         let all: usize = self.all.iter().map(Panels::capacity).sum();
-        layers + all + self.piece.capacity()
+        let tokens = [&self.embedded, &self.embedded_mask].into_iter().flatten();
+        layers + all + self.piece.capacity() + tokens.map(Panels::capacity).sum::<usize>()
     }
 }
 
@@ -200,7 +292,16 @@ impl<F: Real> Model<F> {
             cell.initialize(inputs, &mut rng, &mut parameters[start..end]);
             start = end;
         }
-        config.readout().initialize(&mut rng, &mut parameters[start..]);
+        let readout = start..start + config.readout().parameter_count();
+        config.readout().initialize(&mut rng, &mut parameters[readout.clone()]);
+        if let Some(embedding) = &config.embedding {
+            let rows = if embedding.tied {
+                &mut parameters[readout.start..][..embedding.vocabulary * config.input_size]
+            } else {
+                &mut parameters[readout.end..]
+            };
+            embedding.initialize(&mut rng, rows);
+        }
         Ok(Model {
             config,
             spans,
@@ -260,7 +361,57 @@ impl<F: Real> Model<F> {
             })
             .collect();
         let layers = folded.chunks(self.config.directions()).map(<[_]>::to_vec).collect();
-        (layers, rest)
+        (layers, &rest[..self.config.readout().parameter_count()])
+    }
+
+    /// Where the readout's parameters stand.
+    fn readout_range(&self) -> Range<usize> {
+        let start = self.places().last().map_or(0, |place| place.end);
+        start..start + self.config.readout().parameter_count()
+    }
+
+    /// Where the embedding's rows stand.
+    fn embedding_range(&self) -> Option<Range<usize>> {
+        let embedding = self.config.embedding.as_ref()?;
+        let readout = self.readout_range();
+        let start = if embedding.tied { readout.start } else { readout.end };
+        Some(start..start + embedding.vocabulary * self.config.input_size)
+    }
+
+    /// The values `[tokens, input_size]` that the embedding makes of tokens, for a [`Runner`].
+    ///
+    /// # Panics
+    /// If the model has no embedding, or a token is not in it.
+    pub fn embed(&self, tokens: &[u32]) -> Vec<F> {
+        let range = self.embedding_range().expect("a model with an embedding");
+        let (rows, size) = (&self.parameters[range], self.config.input_size);
+        let row = |&token: &u32| &rows[token as usize * size..][..size];
+        tokens.iter().flat_map(row).copied().collect()
+    }
+
+    /// The values that the embedding makes of a batch's tokens, with dropout in training; none for sequences of numbers. The
+    /// workspace's own, to be put back.
+    fn embedded(&self, batch: &Batch<F>, options: &LossOptions<F>, workspace: &mut Workspace<F>) -> Option<Panels<F>> {
+        let rows = &self.parameters[self.embedding_range()?];
+        let isa = batch.inputs.isa();
+        let mut out = workspace.embedded.take().unwrap_or_else(|| Panels::new(isa, 1, &[]));
+        let size = self.config.input_size;
+        embedding::look_up(rows, size, &batch.tokens, batch.inputs.lengths(), &mut out);
+        let dropped = options.dropout.filter(|_| self.config.embedding_dropout > 0.0);
+        if let Some((seed, epoch)) = dropped {
+            let mask = workspace.embedded_mask.get_or_insert_with(|| Panels::new(isa, 1, &[]));
+            let dropout = LayerDropout {
+                rate: self.config.embedding_dropout,
+                seed,
+                epoch,
+                sequences: &batch.indices,
+            };
+            dropout.draw(EMBEDDING_LAYER, 0, &out, mask);
+            out.multiply(mask);
+        } else {
+            workspace.embedded_mask = None;
+        }
+        Some(out)
     }
 
     /// Logits `[sequences, classes]`, no dropout. The bits of a sequence's logits do not depend on the batch that it is in. Long
@@ -268,10 +419,25 @@ impl<F: Real> Model<F> {
     /// them whole.
     pub fn logits(&self, inputs: &Panels<F>, workspace: &mut Workspace<F>) -> Result<Vec<F>> {
         self.check_input(inputs)?;
+        Ok(self.logits_of_values(inputs, workspace))
+    }
+
+    /// [`Model::logits`] of a batch, of numbers or tokens.
+    pub fn batch_logits(&self, batch: &Batch<F>, workspace: &mut Workspace<F>) -> Result<Vec<F>> {
+        let Some(embedded) = self.embedded(batch, &LossOptions::default(), workspace) else {
+            return self.logits(&batch.inputs, workspace);
+        };
+        self.check_tokens(batch)?;
+        let logits = self.logits_of_values(&embedded, workspace);
+        workspace.embedded = Some(embedded);
+        Ok(logits)
+    }
+
+    fn logits_of_values(&self, inputs: &Panels<F>, workspace: &mut Workspace<F>) -> Vec<F> {
         let (folded, readout) = self.fold();
         let longest = inputs.lengths().iter().copied().max().unwrap_or(0);
         if longest > PIECE && !self.config.bidirectional {
-            return Ok(self.logits_in_pieces(&folded, readout, inputs, workspace));
+            return self.logits_in_pieces(&folded, readout, inputs, workspace);
         }
         let pass = Pass {
             input: inputs,
@@ -284,7 +450,7 @@ impl<F: Real> Model<F> {
         self.config
             .readout()
             .forward(readout, &self.pooled(workspace), &mut logits);
-        Ok(logits)
+        logits
     }
 
     /// The mean loss of a batch, the number of right predictions, and the gradient of the loss, written to `gradient`.
@@ -295,16 +461,37 @@ impl<F: Real> Model<F> {
         workspace: &mut Workspace<F>,
         gradient: &mut [F],
     ) -> Result<(F, usize)> {
-        self.check_input(&batch.inputs)?;
-        self.check_training(batch, options)?;
+        self.check_batch(batch, options)?;
         gradient.fill(F::ZERO);
-        let longest = batch.inputs.lengths().iter().copied().max().unwrap_or(0);
+        let embedded = self.embedded(batch, options, workspace);
+        let inputs = embedded.as_ref().unwrap_or(&batch.inputs);
+        let outcome = match self.config.task {
+            Task::StepClassification | Task::NextToken => {
+                self.loss_of_steps(batch, inputs, options, &mut State::default(), workspace, gradient)
+            }
+            Task::Classification | Task::Regression => {
+                self.loss_of_sequences(batch, inputs, options, workspace, gradient)
+            }
+        };
+        workspace.embedded = embedded;
+        outcome
+    }
+
+    fn loss_of_sequences(
+        &self,
+        batch: &Batch<F>,
+        inputs: &Panels<F>,
+        options: &LossOptions<F>,
+        workspace: &mut Workspace<F>,
+        gradient: &mut [F],
+    ) -> Result<(F, usize)> {
+        let longest = inputs.lengths().iter().copied().max().unwrap_or(0);
         if let Some(piece) = options.tbptt.filter(|&piece| piece < longest) {
-            return self.loss_in_pieces(batch, options, piece, workspace, gradient);
+            return self.loss_in_pieces(batch, inputs, options, piece, workspace, gradient);
         }
         let (folded, readout) = self.fold();
         let pass = Pass {
-            input: &batch.inputs,
+            input: inputs,
             initial: None,
             first_step: 0,
             dropout: self.layer_dropout(batch, options),
@@ -312,9 +499,9 @@ impl<F: Real> Model<F> {
         layers::forward(&folded, pass, &mut workspace.layers, true);
         let pooled = self.pooled(workspace);
         let outcome = self.readout_loss(readout, batch, options, pooled, workspace, gradient);
-        if batch.inputs.sequences() > 0 {
-            let counts = pieces::counts(batch.inputs.lengths());
-            self.backward(&folded, pass, &counts, workspace, gradient);
+        if inputs.sequences() > 0 {
+            let counts = pieces::counts(inputs.lengths());
+            self.backward(&folded, pass, &counts, batch, workspace, gradient);
         }
         Ok(outcome)
     }
@@ -349,16 +536,22 @@ impl<F: Real> Model<F> {
         }
         let mut logits = Vec::new();
         readout.forward(parameters, &pooled, &mut logits);
-        let weights = options.class_weights.as_deref();
         let at_logits = &mut workspace.logit_gradient;
-        let loss = cross_entropy(&logits, readout.classes, &batch.targets, weights, at_logits);
-        let own = gradient.len() - parameters.len();
+        let (loss, correct) = match self.config.task {
+            Task::Regression => (squared_error(&logits, &batch.numbers, at_logits), 0),
+            _ => {
+                let weights = options.class_weights.as_deref();
+                let loss = cross_entropy(&logits, readout.classes, &batch.targets, weights, at_logits);
+                (loss, correct(&logits, &batch.targets, readout.classes))
+            }
+        };
+        let own = self.readout_range();
         let at_pooled = &mut workspace.pooled_gradient;
-        readout.backward(parameters, &pooled, at_logits, &mut gradient[own..], at_pooled);
+        readout.backward(parameters, &pooled, at_logits, &mut gradient[own], at_pooled);
         if dropped.is_some() {
             apply_mask(at_pooled, &workspace.mask);
         }
-        (loss, correct(&logits, &batch.targets, readout.classes))
+        (loss, correct)
     }
 
     /// Back through the layers from the gradient at the pooled states; `counts` are the steps that a mean is over.
@@ -367,15 +560,12 @@ impl<F: Real> Model<F> {
         folded: &[FoldedLayer<F>],
         pass: Pass<F>,
         counts: &[F],
+        batch: &Batch<F>,
         workspace: &mut Workspace<F>,
         gradient: &mut [F],
     ) {
-        let Workspace {
-            layers,
-            all,
-            pooled_gradient,
-            ..
-        } = workspace;
+        let mut all = std::mem::take(&mut workspace.all);
+        let pooled_gradient = &workspace.pooled_gradient;
         let directions = self.config.directions();
         let hidden = self.config.readout().inputs / directions;
         let rows = |place: usize| -> Vec<F> {
@@ -398,14 +588,50 @@ impl<F: Real> Model<F> {
                 AtTop::All(&all[..])
             }
         };
+        self.back_through(folded, pass, top, batch, workspace, gradient);
+        workspace.all = all;
+    }
+
+    /// Back through the layers, and to the embedding, from the gradient at the states of the last layer.
+    fn back_through(
+        &self,
+        folded: &[FoldedLayer<F>],
+        pass: Pass<F>,
+        top: AtTop<F>,
+        batch: &Batch<F>,
+        workspace: &mut Workspace<F>,
+        gradient: &mut [F],
+    ) {
         let places = self.places();
         let cells: Vec<_> = self.config.cells().collect();
-        layers::backward(folded, pass, layers, top, |layer, direction, folded| {
-            let index = layer * directions + direction;
-            let (inputs, cell, _) = &cells[index];
-            let place = places[index].clone();
-            cell.unfold(*inputs, &self.parameters[place.clone()], folded, &mut gradient[place]);
-        });
+        let directions = self.config.directions();
+        let embedding = self.embedding_range();
+        let layers = &mut workspace.layers;
+        layers::backward(
+            folded,
+            pass,
+            layers,
+            top,
+            embedding.is_some(),
+            |layer, direction, folded| {
+                let index = layer * directions + direction;
+                let (inputs, cell, _) = &cells[index];
+                let place = places[index].clone();
+                cell.unfold(*inputs, &self.parameters[place.clone()], folded, &mut gradient[place]);
+            },
+        );
+        let Some(rows) = embedding else {
+            return;
+        };
+        let at_input = layers::input_gradient(layers);
+        if let Some(mask) = &workspace.embedded_mask {
+            workspace
+                .piece
+                .copy_piece(mask, pass.first_step, pass.first_step + longest(at_input));
+            at_input.multiply(&workspace.piece);
+        }
+        let lengths = batch.inputs.lengths();
+        embedding::add_back(at_input, &batch.tokens, lengths, pass.first_step, &mut gradient[rows]);
     }
 
     /// Where each cell's parameters stand.
@@ -432,6 +658,38 @@ impl<F: Real> Model<F> {
         })
     }
 
+    fn check_batch(&self, batch: &Batch<F>, options: &LossOptions<F>) -> Result<()> {
+        if self.config.embedding.is_some() {
+            self.check_tokens(batch)?;
+        } else {
+            self.check_input(&batch.inputs)?;
+        }
+        self.check_training(batch, options)
+    }
+
+    fn check_tokens(&self, batch: &Batch<F>) -> Result<()> {
+        let vocabulary = self
+            .config
+            .embedding
+            .as_ref()
+            .map_or(0, |embedding| embedding.vocabulary);
+        let error = |name: &str, found: usize, expected: String| {
+            Err(Error::Setting {
+                name: name.to_string(),
+                found: found.to_string(),
+                expected,
+            })
+        };
+        let steps: usize = batch.inputs.lengths().iter().sum();
+        if batch.tokens.len() != steps {
+            return error("tokens", batch.tokens.len(), format!("{steps}, one a step"));
+        }
+        match batch.tokens.iter().find(|&&token| token as usize >= vocabulary) {
+            Some(&token) => error("token", token as usize, format!("one below {vocabulary}")),
+            None => Ok(()),
+        }
+    }
+
     fn check_training(&self, batch: &Batch<F>, options: &LossOptions<F>) -> Result<()> {
         let classes = self.config.classes;
         let error = |name: &str, found: usize, expected: String| {
@@ -442,8 +700,19 @@ impl<F: Real> Model<F> {
             })
         };
         let (labels, sequences) = (batch.targets.len(), batch.inputs.sequences());
-        if labels != sequences {
-            return error("labels", labels, format!("{sequences}, one a sequence"));
+        let steps: usize = batch.inputs.lengths().iter().sum();
+        match self.config.task {
+            Task::Classification if labels != sequences => {
+                return error("labels", labels, format!("{sequences}, one a sequence"));
+            }
+            Task::StepClassification | Task::NextToken if labels != steps => {
+                return error("labels", labels, format!("{steps}, one a step"));
+            }
+            Task::Regression if batch.numbers.len() != sequences => {
+                return error("numbers", batch.numbers.len(), format!("{sequences}, one a sequence"));
+            }
+            Task::Regression => return Ok(()),
+            _ => {}
         }
         if let Some(&label) = batch.targets.iter().find(|&&label| label as usize >= classes) {
             return error("label", label as usize, format!("a class below {classes}"));
@@ -468,6 +737,13 @@ impl<F: Real> Model<F> {
         side_by_side(&parts.map(pool).collect::<Vec<_>>(), self.config.readout().inputs)
     }
 }
+
+fn longest<F: Real>(panels: &Panels<F>) -> usize {
+    panels.lengths().iter().copied().max().unwrap_or(0)
+}
+
+/// What stands for a layer in the draws of the embedding's dropout.
+const EMBEDDING_LAYER: usize = usize::MAX;
 
 /// Rows of several parts beside each other, `width` numbers in all.
 fn side_by_side<F: Real>(parts: &[Vec<F>], width: usize) -> Vec<F> {

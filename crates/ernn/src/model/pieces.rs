@@ -15,7 +15,7 @@ use crate::{Error, Result};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State<F> {
     /// The state of each layer, `[sequences, state_len]`.
-    layers: Vec<Vec<F>>,
+    pub(super) layers: Vec<Vec<F>>,
     /// What the readout sees: last states, or sums of all states so far; `[sequences, D]`.
     pooled: Vec<F>,
     /// Steps of each sequence so far.
@@ -28,6 +28,19 @@ impl<F: Real> State<F> {
     /// Steps of the pieces so far.
     pub fn steps(&self) -> usize {
         self.steps
+    }
+
+    /// A state from the state of each layer, `[sequences, state_len]`, to go on with a text.
+    pub fn of_layers(layers: Vec<Vec<F>>) -> Self {
+        State {
+            layers,
+            ..State::default()
+        }
+    }
+
+    /// The state of each layer.
+    pub fn into_layers(self) -> Vec<Vec<F>> {
+        self.layers
     }
 }
 
@@ -149,21 +162,22 @@ impl<F: Real> Model<F> {
     pub(super) fn loss_in_pieces(
         &self,
         batch: &Batch<F>,
+        whole: &Panels<F>,
         options: &LossOptions<F>,
         piece: usize,
         workspace: &mut Workspace<F>,
         gradient: &mut [F],
     ) -> Result<(F, usize)> {
         self.check_streams()?;
-        let lengths = batch.inputs.lengths();
+        let lengths = whole.lengths();
         let longest = lengths.iter().copied().max().unwrap_or(0);
         let dropout = self.layer_dropout(batch, options);
         let (folded, readout) = self.fold();
-        let mut inputs = std::mem::replace(&mut workspace.piece, Panels::new(batch.inputs.isa(), 1, &[]));
+        let mut inputs = std::mem::replace(&mut workspace.piece, Panels::new(whole.isa(), 1, &[]));
         let mut state = State::default();
         let mut borders: Vec<Vec<Vec<F>>> = Vec::new();
         for from in (0..longest).step_by(piece) {
-            inputs.copy_piece(&batch.inputs, from, from + piece);
+            inputs.copy_piece(whole, from, from + piece);
             borders.push(state.layers.clone());
             let pass = Pass {
                 input: &inputs,
@@ -192,7 +206,7 @@ impl<F: Real> Model<F> {
                     row.fill(F::ZERO);
                 }
             }
-            inputs.copy_piece(&batch.inputs, from, from + piece);
+            inputs.copy_piece(whole, from, from + piece);
             let pass = Pass {
                 input: &inputs,
                 initial: (from > 0).then_some(&initial[..]),
@@ -200,7 +214,7 @@ impl<F: Real> Model<F> {
                 dropout,
             };
             layers::forward(&folded, pass, &mut workspace.layers, true);
-            self.backward(&folded, pass, &totals, workspace, gradient);
+            self.backward(&folded, pass, &totals, batch, workspace, gradient);
         }
         workspace.piece = inputs;
         Ok(outcome)

@@ -34,6 +34,7 @@ impl Close<'_> {
             model,
             normalization: self.parts.normalization.clone(),
             classes: self.run.dataset.classes.clone(),
+            vocabulary: self.run.dataset.vocabulary.clone(),
             feature_names: self.run.dataset.feature_names.clone(),
         };
         let (part, evaluation) = self.measure(&model, observer)?;
@@ -65,7 +66,17 @@ impl Close<'_> {
             if let Some(note) = evaluate::length_note(&model.model, test.longest()) {
                 observer.warning(&format!("test part: {note}"));
             }
-            return Ok(("test", evaluate::evaluate(model, test)?));
+            let found = evaluate::evaluate(model, test)?;
+            if !found.loss.is_finite() {
+                return Err(Error::Data {
+                    dataset: self.run.dataset.name.clone(),
+                    problem: format!(
+                        "found a loss of {} on the test part, expected a finite number",
+                        found.loss
+                    ),
+                });
+            }
+            return Ok(("test", found));
         }
         let (name, part) = match &self.parts.validation {
             Some(validation) => ("validation", validation),
@@ -86,6 +97,7 @@ impl Close<'_> {
             cell: run.config.cell().to_string(),
             parameters: model.model.parameters().len(),
             nonzero_parameters: model.nonzero_parameters(),
+            embedding_parameters: model.embedding_parameters(),
             size_kb: model.size_kb(),
             model_bytes: model.file_bytes(),
             train_seconds: seconds + state.tally.seconds,

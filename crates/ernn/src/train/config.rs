@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{defaults, layers};
 use crate::cell::CellConfig;
-use crate::data::{Dataset, MissingPolicy};
-use crate::model::{ModelConfig, Pooling};
+use crate::data::{Dataset, MissingPolicy, OpenOptions, Preparation, Task, TextOptions};
+use crate::model::{Embedding, ModelConfig, Pooling};
 use crate::optim::{OptimizerConfig, Schedule};
 use crate::{Error, Result};
 
@@ -38,6 +38,26 @@ pub struct DataSettings {
     /// Folder of a known data set that is not built in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_dir: Option<PathBuf>,
+    /// How known data sets are prepared.
+    #[serde(default)]
+    pub preparation: Preparation,
+    /// How text becomes tokens.
+    #[serde(default, skip_serializing_if = "TextOptions::is_default")]
+    pub text: TextOptions,
+}
+
+impl DataSettings {
+    /// How the data is opened.
+    pub fn options(&self) -> OpenOptions {
+        OpenOptions {
+            data_dir: self.data_dir.clone(),
+            missing: self.missing,
+            features: self.features,
+            preparation: self.preparation,
+            text: self.text.clone(),
+            ..OpenOptions::default()
+        }
+    }
 }
 
 /// The network.
@@ -52,8 +72,37 @@ pub struct ModelSettings {
     pub bidirectional: bool,
     /// Part of each layer's states that the next layer does not see during training.
     pub layer_dropout: f64,
+    /// What makes values of tokens; only for data of tokens, which have one by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub embedding: Option<EmbeddingSettings>,
     /// The layers, first one first.
     pub layers: Vec<CellConfig>,
+}
+
+/// The embedding of tokens.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct EmbeddingSettings {
+    /// Values a token; 0: as many as the hidden size of the first layer.
+    pub size: usize,
+    /// Whether the readout uses the same matrix, for next-token data.
+    pub tied: bool,
+    /// Part of the values that is dropped during training.
+    pub dropout: f64,
+    /// Standard deviation of the initial values.
+    pub deviation: f64,
+}
+
+impl Default for EmbeddingSettings {
+    /// As large as the hidden state, on its own, initially normal with deviation 1 as torch's.
+    fn default() -> Self {
+        EmbeddingSettings {
+            size: 0,
+            tied: false,
+            dropout: 0.0,
+            deviation: 1.0,
+        }
+    }
 }
 
 /// How the network is trained.
@@ -85,7 +134,8 @@ pub struct TrainingSettings {
     /// then one of the last third, in which the zeros are fixed. 0: dense.
     pub sparsity: f64,
     /// Steps through which gradients flow back at most: sequences are cut into pieces of at most this many, the longest one into pieces
-    /// of equal length, and the state is carried over their borders. 0: through all of the sequence.
+    /// of equal length, and the state is carried over their borders. 0: through all of the sequence. A text runs in windows of so
+    /// many steps (0: 300), and `batch_size` streams of it run side by side.
     #[serde(default)]
     pub tbptt: usize,
     /// Epochs without a better one after which the run stops. 0: never.
@@ -178,26 +228,50 @@ impl RunConfig {
     pub fn resolved(&self, dataset: &Dataset) -> Self {
         let mut config = self.clone();
         let validation = dataset.validation.as_ref().map_or(0, |part| part.longest());
+        let longest = match dataset.task {
+            Task::NextToken => self.training.window().min(dataset.train.longest()),
+            _ => dataset.train.longest().max(validation),
+        };
         for layer in &mut config.model.layers {
             match layer {
-                CellConfig::Ernn(cell) => cell.max_steps = dataset.train.longest().max(validation),
-                CellConfig::DeepTransition(cell) => cell.max_steps = dataset.train.longest().max(validation),
+                CellConfig::Ernn(cell) => cell.max_steps = longest,
+                CellConfig::DeepTransition(cell) => cell.max_steps = longest,
                 _ => {}
             }
         }
+        // Sequences of numbers have none, whatever was asked for.
+        config.model.embedding = dataset.train.values.are_tokens().then(|| {
+            let mut embedding = config.model.embedding.unwrap_or_default();
+            if embedding.size == 0 {
+                embedding.size = config.model.layers.first().map_or(0, CellConfig::hidden);
+            }
+            embedding
+        });
         config
     }
 
-    /// The model for a data set.
+    /// The model for a data set, from settings that are [`resolved`](Self::resolved).
     pub fn model_for(&self, dataset: &Dataset) -> ModelConfig {
+        let embedding = self.model.embedding.as_ref();
+        let inputs = embedding.map_or(dataset.train.features, |embedding| embedding.size);
+        let classes = match dataset.task {
+            Task::Classification | Task::StepClassification => dataset.classes.len(),
+            Task::NextToken => dataset.vocabulary.len(),
+            Task::Regression => 1,
+        };
         ModelConfig {
-            input_size: dataset.train.features,
-            classes: dataset.classes.len(),
-            layers: self.model.layers.clone(),
             dropout: self.model.dropout,
             pooling: self.model.pooling,
             bidirectional: self.model.bidirectional,
             layer_dropout: self.model.layer_dropout,
+            task: dataset.task,
+            embedding: embedding.map(|embedding| Embedding {
+                vocabulary: dataset.vocabulary.len(),
+                deviation: embedding.deviation,
+                tied: embedding.tied,
+            }),
+            embedding_dropout: embedding.map_or(0.0, |embedding| embedding.dropout),
+            ..ModelConfig::new(inputs, classes, self.model.layers.clone())
         }
     }
 
@@ -236,9 +310,14 @@ impl RunConfig {
     /// Refuses values out of range; names the setting, its value and the allowed ones.
     pub fn check(&self) -> Result<()> {
         self.training.check()?;
+        let embedding = self.model.embedding.as_ref();
         let rates = [
             ("dropout", self.model.dropout),
             ("layer_dropout", self.model.layer_dropout),
+            (
+                "embedding_dropout",
+                embedding.map_or(0.0, |embedding| embedding.dropout),
+            ),
         ];
         for (name, rate) in rates {
             demand(
@@ -319,6 +398,11 @@ impl TrainingSettings {
         check_schedule(&self.schedule)
     }
 
+    /// Steps of a text that run, and learn, together.
+    pub fn window(&self) -> usize {
+        if self.tbptt == 0 { WINDOW } else { self.tbptt }
+    }
+
     /// The largest gradient norm; infinite where the settings name no limit.
     pub(super) fn largest_norm(&self) -> f64 {
         if self.clip_norm > 0.0 {
@@ -328,6 +412,9 @@ impl TrainingSettings {
         }
     }
 }
+
+/// Steps of a text that run together without a word about it: those of the paper.
+const WINDOW: usize = 300;
 
 fn check_optimizer(optimizer: &OptimizerConfig) -> Result<()> {
     let (decay, memories, epsilon) = match optimizer {
@@ -381,7 +468,7 @@ pub(super) fn demand(holds: bool, name: &str, found: impl ToString, expected: &s
 }
 
 /// Puts what is written over the defaults, table by table. A table of another `kind` takes the place of the default one.
-pub(super) fn overlay(defaults: &mut toml::Table, written: toml::Table) {
+pub(crate) fn overlay(defaults: &mut toml::Table, written: toml::Table) {
     for (key, value) in written {
         match (defaults.get_mut(&key), value) {
             (Some(toml::Value::Table(below)), toml::Value::Table(above))

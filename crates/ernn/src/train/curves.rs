@@ -1,6 +1,6 @@
 //! `curves.svg` of a run: training and validation loss and accuracy over the epochs.
 
-use super::plot::{self, Legend, Line, Look, Panel};
+use super::plot::{self, Axis, Legend, Line, Look, Panel};
 use crate::checkpoint::{EpochRecord, Phase};
 
 /// Draws the epochs of the selecting pass; those of a retraining pass have no validation part to compare with.
@@ -19,12 +19,14 @@ pub(super) fn draw(history: &[EpochRecord]) -> String {
     let panels = [
         Panel {
             title: "Loss",
+            axis: Axis::Epochs,
             range: plot::from_zero(&losses),
             lines: losses.into(),
             mark,
         },
         Panel {
             title: "Accuracy",
+            axis: Axis::Epochs,
             range: plot::share(&accuracies),
             lines: accuracies.into(),
             mark,

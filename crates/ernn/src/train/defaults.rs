@@ -2,9 +2,9 @@
 //!
 //! Found on validation parts; the literature's values stand in the cells' own defaults.
 
-use super::{ClassWeights, DataSettings, ModelSettings, RunConfig, TrainingSettings};
+use super::{ClassWeights, DataSettings, EmbeddingSettings, ModelSettings, RunConfig, TrainingSettings};
 use crate::cell::{CellConfig, ErnnConfig, Rank};
-use crate::data::MissingPolicy;
+use crate::data::{MissingPolicy, Preparation, TextOptions};
 use crate::model::Pooling;
 use crate::optim::{OptimizerConfig, Schedule};
 use crate::{Error, Result};
@@ -61,6 +61,66 @@ fn choice(source: &str) -> Choice {
             pooling: Pooling::Mean,
             retrain: true,
         },
+        "dsa-19" => Choice {
+            hidden: 64,
+            rank: 4,
+            epochs: 60,
+            batch_size: 128,
+            learning_rate: 5e-3,
+            halve_every: 18,
+            input_noise: 0.6,
+            input_offset: 1.0,
+            pooling: Pooling::Mean,
+            retrain: true,
+        },
+        "google-12" | "google-30" | "speech-10" | "fsdd" => Choice {
+            hidden: 100,
+            rank: 24,
+            epochs: 40,
+            batch_size: 128,
+            learning_rate: 5e-3,
+            halve_every: 10,
+            input_noise: 0.3,
+            input_offset: 0.0,
+            pooling: Pooling::Mean,
+            retrain: false,
+        },
+        "ptb-300" | "ptb-char" => Choice {
+            hidden: 256,
+            rank: 15,
+            epochs: 12,
+            batch_size: 16,
+            learning_rate: 2e-3,
+            halve_every: 3,
+            input_noise: 0.0,
+            input_offset: 0.0,
+            pooling: Pooling::Last,
+            retrain: false,
+        },
+        "yelp-5" => Choice {
+            hidden: 128,
+            rank: 32,
+            epochs: 10,
+            batch_size: 128,
+            learning_rate: 2e-3,
+            halve_every: 3,
+            input_noise: 0.0,
+            input_offset: 0.0,
+            pooling: Pooling::Mean,
+            retrain: false,
+        },
+        pictures if pictures.contains("mnist") || pictures.contains("cifar") => Choice {
+            hidden: 128,
+            rank: 16,
+            epochs: 40,
+            batch_size: 64,
+            learning_rate: 5e-3,
+            halve_every: 8,
+            input_noise: 0.0,
+            input_offset: 0.0,
+            pooling: Pooling::Last,
+            retrain: false,
+        },
         _ => Choice {
             hidden: 64,
             rank: 16,
@@ -76,6 +136,24 @@ fn choice(source: &str) -> Choice {
     }
 }
 
+/// The embedding of known texts; that of others follows from the data.
+fn embedding(source: &str) -> Option<EmbeddingSettings> {
+    match source {
+        "ptb-300" | "ptb-char" => Some(EmbeddingSettings {
+            tied: true,
+            dropout: 0.2,
+            deviation: 0.1,
+            ..EmbeddingSettings::default()
+        }),
+        "yelp-5" => Some(EmbeddingSettings {
+            size: 128,
+            dropout: 0.3,
+            ..EmbeddingSettings::default()
+        }),
+        _ => None,
+    }
+}
+
 /// The complete settings for a known data set, or for any other.
 pub(super) fn for_source(source: &str) -> RunConfig {
     let choice = choice(source);
@@ -85,12 +163,15 @@ pub(super) fn for_source(source: &str) -> RunConfig {
             missing: MissingPolicy::default(),
             features: None,
             data_dir: None,
+            preparation: Preparation::default(),
+            text: TextOptions::default(),
         },
         model: ModelSettings {
             dropout: 0.0,
             pooling: choice.pooling,
             bidirectional: false,
             layer_dropout: 0.0,
+            embedding: embedding(source),
             layers: vec![CellConfig::Ernn(ErnnConfig {
                 hidden: choice.hidden,
                 rank: Rank::Low(choice.rank),

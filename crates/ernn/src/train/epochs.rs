@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 use super::parts::Parts;
 use super::thirds::Thirds;
 use super::{BatchProgress, ClassWeights, Observer, RunConfig, RunFolder, TrainingSettings};
-use crate::batch::{self, Batch, Noise};
+use crate::batch::{self, Batch, Noise, Streams};
 use crate::cell::Span;
 use crate::checkpoint::{Best, EpochRecord, Phase, RunState, Tally};
+use crate::data::Task;
 use crate::evaluate::{self, Evaluation};
-use crate::model::{LossOptions, Model, ModelConfig, Workspace};
+use crate::model::{LossOptions, Model, ModelConfig, State, Workspace};
 use crate::optim::{self, Optimizer};
 use crate::{Error, Result};
 
@@ -51,6 +52,8 @@ pub(super) struct Pass<'a> {
     drops: bool,
     /// Steps in a piece of truncated backpropagation.
     piece: Option<usize>,
+    /// How a text is cut.
+    streams: Option<Streams>,
     classes: &'a [String],
     parts: &'a Parts<'a>,
     epochs: usize,
@@ -80,11 +83,18 @@ impl<'a> Pass<'a> {
         if !state.parameters.is_empty() {
             restore(&mut model, &mut optimizer, &state)?;
         }
-        let steps = epochs * parts.fit.len().div_ceil(settings.batch_size);
+        let text = model.config().task == Task::NextToken;
+        let streams = text.then(|| Streams::new(parts.fit.steps(), settings.batch_size, settings.window()));
+        let batches = streams.map_or_else(
+            || parts.fit.len().div_ceil(settings.batch_size),
+            |streams| streams.batches(),
+        );
+        let steps = epochs * batches;
         Ok(Pass {
             settings,
-            drops: config.model.dropout > 0.0 || config.model.layer_dropout > 0.0,
-            piece: piece_length(settings.tbptt, parts.fit.longest()),
+            drops: model.config().drops(),
+            piece: piece_length(settings.tbptt, parts.fit.longest()).filter(|_| !text),
+            streams,
             classes,
             parts,
             epochs,
@@ -164,11 +174,7 @@ impl<'a> Pass<'a> {
         let epoch = self.state.epoch + 1;
         let began = Instant::now();
         let before = self.state.tally.seconds;
-        let plan = batch::plan(
-            &self.parts.fit,
-            self.settings.batch_size,
-            Some((self.settings.seed, epoch)),
-        );
+        let plan = self.plan(epoch);
         for members in plan.iter().skip(self.state.tally.batches) {
             if stop.load(Ordering::Relaxed) {
                 self.state.tally.seconds = before + began.elapsed().as_secs_f64();
@@ -181,36 +187,34 @@ impl<'a> Pass<'a> {
                 epochs: self.epochs,
                 batch: self.state.tally.batches,
                 batches: plan.len(),
-                sequences: members.len(),
+                examples: self.streams.map_or(members.len(), |_| self.batch.targets.len()),
                 loss: self.state.tally.loss / self.state.tally.sequences as f64,
             });
         }
+        // The next epoch begins the text anew.
+        self.state.carried.clear();
         let measured = self.measure(epoch, plan.len())?;
         self.state.tally.seconds = before + began.elapsed().as_secs_f64();
         self.close_epoch(epoch, measured);
         Ok(true)
     }
 
+    /// What goes into each batch: sequences, or the one window of a text.
+    fn plan(&self, epoch: usize) -> Vec<Vec<usize>> {
+        match &self.streams {
+            Some(streams) => (0..streams.batches()).map(|window| vec![window]).collect(),
+            None => batch::plan(
+                &self.parts.fit,
+                self.settings.batch_size,
+                Some((self.settings.seed, epoch)),
+            ),
+        }
+    }
+
     /// One batch: loss and gradient, clipped, and the optimizer's step.
     fn step(&mut self, epoch: usize, members: &[usize]) -> Result<()> {
         self.fix_support_if_due();
-        let (seed, draw) = (self.settings.seed, epoch as u64);
-        let (deviation, offset) = (self.settings.input_noise as f32, self.settings.input_offset as f32);
-        let noise = (deviation > 0.0 || offset > 0.0).then_some(Noise {
-            deviation,
-            offset,
-            seed,
-            epoch,
-        });
-        self.batch.fill(&self.parts.fit, members, noise);
-        let options = LossOptions {
-            class_weights: self.parts.class_weights.clone(),
-            dropout: self.drops.then_some((seed, draw)),
-            tbptt: self.piece,
-        };
-        let (loss, correct) =
-            self.model
-                .loss_and_gradient(&self.batch, &options, &mut self.workspace, &mut self.gradient)?;
+        let (loss, correct) = self.loss_and_gradient(epoch, members)?;
         self.check_finite(epoch, loss)?;
         if !self.state.support.is_empty() {
             optim::restrict(&mut self.gradient, &self.state.support);
@@ -231,12 +235,45 @@ impl<'a> Pass<'a> {
         }
 
         let tally = &mut self.state.tally;
+        // What a loss is the mean of: sequences, or steps.
+        let count = self.batch.targets.len().max(self.batch.numbers.len());
         tally.batches += 1;
-        tally.sequences += members.len();
-        tally.loss += f64::from(loss) * members.len() as f64;
+        tally.sequences += count;
+        tally.loss += f64::from(loss) * count as f64;
         tally.correct += correct;
         tally.gradient_norm += norm;
         Ok(())
+    }
+
+    /// Mean loss and right predictions of a batch; leaves the gradient.
+    fn loss_and_gradient(&mut self, epoch: usize, members: &[usize]) -> Result<(f32, usize)> {
+        let (seed, draw) = (self.settings.seed, epoch as u64);
+        let (deviation, offset) = (self.settings.input_noise as f32, self.settings.input_offset as f32);
+        let noise = (deviation > 0.0 || offset > 0.0).then_some(Noise {
+            deviation,
+            offset,
+            seed,
+            epoch,
+        });
+        match &self.streams {
+            Some(streams) => self.batch.fill_text(self.parts.fit.tokens(0), streams, members[0]),
+            None => self.batch.fill(&self.parts.fit, members, noise),
+        }
+        let options = LossOptions {
+            class_weights: self.parts.class_weights.clone(),
+            dropout: self.drops.then_some((seed, draw)),
+            tbptt: self.piece,
+        };
+        let (batch, workspace, gradient) = (&self.batch, &mut self.workspace, &mut self.gradient);
+        if self.streams.is_none() {
+            return self.model.loss_and_gradient(batch, &options, workspace, gradient);
+        }
+        let mut state = State::of_layers(std::mem::take(&mut self.state.carried));
+        let found = self
+            .model
+            .window_loss_and_gradient(batch, &options, &mut state, workspace, gradient)?;
+        self.state.carried = state.into_layers();
+        Ok(found)
     }
 
     /// The last third begins: what is 0 now stays 0, in everything that is saved.
@@ -315,9 +352,10 @@ impl<'a> Pass<'a> {
         let tally = std::mem::take(&mut self.state.tally);
         let mut record = record(self.state.phase, epoch, &tally, measured.as_ref());
         record.learning_rate = self.learning_rate(epoch);
-        let score = match self.settings.class_weights {
-            ClassWeights::None => record.validation_accuracy,
-            ClassWeights::Balanced => record.validation_balanced_accuracy,
+        let score = match (self.model.config().task, self.settings.class_weights) {
+            (Task::NextToken | Task::Regression, _) => record.validation_loss.map(|loss| -loss),
+            (_, ClassWeights::None) => record.validation_accuracy,
+            (_, ClassWeights::Balanced) => record.validation_balanced_accuracy,
         };
         // A model with sparsity is one of the last third: before it, no support is fixed.
         let complete = self.thirds.is_none() || !self.state.support.is_empty();
@@ -349,8 +387,8 @@ fn record(phase: Phase, epoch: usize, tally: &Tally, measured: Option<&Evaluatio
         train_loss: tally.loss / sequences,
         train_accuracy: tally.correct as f64 / sequences,
         validation_loss: measured.map(|measured| measured.loss),
-        validation_accuracy: measured.map(|measured| measured.accuracy),
-        validation_balanced_accuracy: measured.map(|measured| measured.balanced_accuracy),
+        validation_accuracy: measured.and_then(|measured| measured.accuracy),
+        validation_balanced_accuracy: measured.and_then(|measured| measured.balanced_accuracy),
         gradient_norm: tally.gradient_norm / tally.batches.max(1) as f64,
         seconds: tally.seconds,
         ..EpochRecord::default()

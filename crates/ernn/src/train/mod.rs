@@ -20,7 +20,8 @@ mod run;
 mod run_folder;
 mod thirds;
 
-pub use config::{ClassWeights, DataSettings, ModelSettings, RunConfig, TrainingSettings};
+pub(crate) use config::overlay;
+pub use config::{ClassWeights, DataSettings, EmbeddingSettings, ModelSettings, RunConfig, TrainingSettings};
 pub use observer::{BatchProgress, Observer, Start};
 pub use parts::{fingerprint, split};
 pub use past_run::PastRun;

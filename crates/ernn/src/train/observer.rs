@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::checkpoint::{EpochRecord, Phase};
+use crate::data::Task;
 
 /// What is known when a run starts or goes on.
 #[derive(Clone, Debug)]
@@ -11,10 +12,12 @@ pub struct Start<'a> {
     pub cell: &'a str,
     /// Numbers in the model.
     pub parameters: usize,
-    /// Sequences trained on.
-    pub train_sequences: usize,
-    /// Sequences that select the best epoch.
-    pub validation_sequences: usize,
+    /// What is learned.
+    pub task: Task,
+    /// Sequences trained on; tokens of a text.
+    pub train_examples: usize,
+    /// Sequences, or tokens, that select the best epoch.
+    pub validation_examples: usize,
     /// Whole epochs done before (by the run that is resumed).
     pub epochs_done: usize,
     /// Whole epochs to do, those included.
@@ -38,8 +41,8 @@ pub struct BatchProgress {
     pub batch: usize,
     /// Batches of the epoch.
     pub batches: usize,
-    /// Sequences in this batch.
-    pub sequences: usize,
+    /// Sequences in this batch; tokens of a text.
+    pub examples: usize,
     /// Mean loss of the epoch so far.
     pub loss: f64,
 }

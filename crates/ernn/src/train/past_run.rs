@@ -1,6 +1,7 @@
 //! What a run folder says about a run that has ended: `result.json` and `metrics.jsonl`, read back.
 //!
-//! Only a comparison reads them; it goes by what is on the disk, so that it does not matter which process made it, and when.
+//! Comparisons, experiments and reports read them; they go by what is on the disk, so that it does not matter which process made
+//! it, and when.
 
 use std::fs;
 use std::io;
@@ -12,23 +13,37 @@ use serde::de::DeserializeOwned;
 use super::run_folder::{METRICS_FILE, RESULT_FILE};
 use super::{Ending, RunConfig};
 use crate::checkpoint::{EpochRecord, Phase};
+use crate::evaluate::Evaluation;
 use crate::{Error, Result};
 
 /// A run that has ended or was cut short.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct PastRun {
+    /// Name of the data set.
+    pub dataset: String,
     /// How it ended.
     pub ending: Ending,
-    /// The part that the accuracy is of.
+    /// What went wrong, where something did.
+    pub error: Option<String>,
+    /// The part that the numbers are of.
     pub part: String,
-    /// Part of the sequences that were classified correctly.
-    pub accuracy: f64,
+    /// The numbers.
+    #[serde(flatten)]
+    pub evaluation: Evaluation,
     /// Numbers in the model.
     pub parameters: usize,
+    /// Those of them that are other than 0.
+    pub nonzero_parameters: usize,
+    /// 4 bytes for each of these, in units of 1,024 bytes.
+    pub size_kb: f64,
     /// Wall time of all epochs, over all resumed pieces.
     pub train_seconds: f64,
     /// The epoch whose parameters were selected, from 1; 0 if none was finished.
     pub best_epoch: usize,
+    /// Version of the program.
+    pub version: String,
+    /// The machine, as the report describes it.
+    pub machine: serde_json::Value,
     /// The complete settings.
     pub settings: RunConfig,
     /// The epochs of both passes.
@@ -113,7 +128,7 @@ mod tests {
         let report = train::train(&dataset, &config, &options, &mut ()).unwrap().report;
         let run = PastRun::read(&path).unwrap().unwrap();
         assert!(run.is_finished());
-        assert_eq!((run.part.as_str(), run.accuracy), ("test", report.evaluation.accuracy));
+        assert_eq!((run.part.as_str(), &run.evaluation), ("test", &report.evaluation));
         assert_eq!(run.settings, report.settings);
         assert_eq!((run.history.len(), run.selecting().count()), (6, 3));
         let seconds: f64 = run.history[..report.best_epoch]

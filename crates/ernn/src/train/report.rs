@@ -69,7 +69,9 @@ pub struct Report {
     pub parameters: usize,
     /// Those of them that are other than 0, readout included.
     pub nonzero_parameters: usize,
-    /// 4 bytes for each of these, in units of 1,024 bytes, as papers count the size of a model.
+    /// Parameters of the embedding, where there is one of its own.
+    pub embedding_parameters: usize,
+    /// 4 bytes for each nonzero one, in units of 1,024 bytes, as papers count the size of a model.
     pub size_kb: f64,
     /// Size of its file.
     pub model_bytes: usize,

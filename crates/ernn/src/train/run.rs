@@ -9,7 +9,7 @@ use super::epochs::{LoopEnd, Pass};
 use super::parts::{self, Parts};
 use super::{Ending, Observer, Report, RunConfig, RunFolder, Start, available_threads};
 use crate::checkpoint::{Phase, RunState, SavedModel};
-use crate::data::Dataset;
+use crate::data::{Dataset, Task, View};
 use crate::model::ModelConfig;
 use crate::{Error, Result};
 
@@ -216,6 +216,14 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Sequences, or the tokens of a text.
+    fn examples(&self, part: &View) -> usize {
+        match self.model.task {
+            Task::NextToken => part.steps(),
+            _ => part.len(),
+        }
+    }
+
     fn announce(
         &self,
         parts: &Parts,
@@ -228,8 +236,9 @@ impl<'a> Run<'a> {
         observer.started(&Start {
             cell: self.config.cell(),
             parameters: state.parameters.len(),
-            train_sequences: parts.fit.len(),
-            validation_sequences: parts.validation.as_ref().map_or(0, |part| part.len()),
+            task: self.model.task,
+            train_examples: self.examples(&parts.fit),
+            validation_examples: parts.validation.as_ref().map_or(0, |part| self.examples(part)),
             epochs_done: state.epoch,
             epochs,
             threads: self.options.threads,

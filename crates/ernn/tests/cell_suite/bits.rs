@@ -3,7 +3,7 @@
 
 use ernn::batch::Batch;
 use ernn::cell::{Activation, CellConfig, ErnnConfig, FastGrnnConfig, LstmConfig, Rank, RnnConfig, Span};
-use ernn::model::{LossOptions, Model, ModelConfig, Pooling, Workspace};
+use ernn::model::{LossOptions, Model, ModelConfig, Workspace};
 use ernn::{Isa, Panels, Real};
 
 use crate::table::{Case, cases};
@@ -186,13 +186,8 @@ fn what_would_grow_behind_the_end_changes_nothing() {
     let in_both = cells.into_iter().flat_map(|case| [(case.clone(), false), (case, true)]);
     for ((cell, recurrent), bidirectional) in in_both {
         let config = ModelConfig {
-            input_size: 1,
-            classes: 2,
-            layers: vec![cell],
-            dropout: 0.0,
-            pooling: Pooling::Last,
             bidirectional,
-            layer_dropout: 0.0,
+            ..ModelConfig::new(1, 2, vec![cell])
         };
         let value = |span: &Span| match span.name.rsplit('.').next().expect("a name") {
             "b" | "b_z" | "b_h" | "bias" => vec![0.0; span.len()],

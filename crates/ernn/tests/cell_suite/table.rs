@@ -185,6 +185,7 @@ fn case(index: usize, choice: &Choice) -> Case {
         pooling: [Pooling::Last, Pooling::Mean][choice.of("pooling")],
         bidirectional: choice.of("bidirectional") == 1,
         layer_dropout,
+        ..model_of(Vec::new())
     };
     let smooth = choice.of("activation") < 2 && choice.of("gate activation") == 0;
     let spans = config.spans();
@@ -319,15 +320,7 @@ impl Case {
 
 /// A model of two inputs and three classes, beside the table.
 pub fn model_of(layers: Vec<CellConfig>) -> ModelConfig {
-    ModelConfig {
-        input_size: 2,
-        classes: 3,
-        layers,
-        dropout: 0.0,
-        pooling: Pooling::Last,
-        bidirectional: false,
-        layer_dropout: 0.0,
-    }
+    ModelConfig::new(2, 3, layers)
 }
 
 /// A batch for [`model_of`]'s three classes.

@@ -11,23 +11,19 @@ use ernn::cell::CellConfig;
 use ernn::checkpoint::SavedModel;
 use ernn::data::{Normalization, Part, View};
 use ernn::evaluate;
-use ernn::model::{Model, ModelConfig, Pooling};
+use ernn::model::{Model, ModelConfig};
 
 /// A model of one kind of cells with drawn parameters.
 fn drawn(layers: Vec<CellConfig>, bidirectional: bool) -> SavedModel {
     let config = ModelConfig {
-        input_size: 3,
-        classes: 2,
-        layers,
-        dropout: 0.0,
-        pooling: Pooling::Last,
         bidirectional,
-        layer_dropout: 0.0,
+        ..ModelConfig::new(3, 2, layers)
     };
     SavedModel {
         model: Model::new(config, 5).unwrap(),
         normalization: Normalization::identity(3),
         classes: vec!["0".to_string(), "1".to_string()],
+        vocabulary: Vec::new(),
         feature_names: (1..=3).map(|n| format!("channel {n}")).collect(),
         provenance: Default::default(),
     }

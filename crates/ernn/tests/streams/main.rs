@@ -39,13 +39,8 @@ fn cell(kind: &str, hidden: usize) -> CellConfig {
 
 fn config(layers: Vec<CellConfig>, pooling: Pooling) -> ModelConfig {
     ModelConfig {
-        input_size: INPUTS,
-        classes: CLASSES,
-        layers,
-        dropout: 0.0,
         pooling,
-        bidirectional: false,
-        layer_dropout: 0.0,
+        ..ModelConfig::new(INPUTS, CLASSES, layers)
     }
 }
 

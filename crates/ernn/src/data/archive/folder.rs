@@ -26,12 +26,26 @@ pub(super) fn walk(base: &Path, wanted: Wanted, receive: Receiver) -> Result<()>
 fn packing_of(path: &Path) -> (Packing, String) {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let (packing, inner) = Packing::of(&name);
-    if inner.ends_with(".tar") { (Packing::Plain, name.into_owned()) } else { (packing, inner.to_owned()) }
+    if inner.ends_with(".tar") {
+        (Packing::Plain, name.into_owned())
+    } else {
+        (packing, inner.to_owned())
+    }
 }
 
 /// Wanted files below `folder` with the names they go by.
-fn collect(folder: &Path, below: &str, levels: usize, wanted: Wanted, files: &mut Vec<(String, PathBuf)>) -> Result<()> {
-    let error = |source| Error::Io { path: folder.to_owned(), action: "read", source };
+fn collect(
+    folder: &Path,
+    below: &str,
+    levels: usize,
+    wanted: Wanted,
+    files: &mut Vec<(String, PathBuf)>,
+) -> Result<()> {
+    let error = |source| Error::Io {
+        path: folder.to_owned(),
+        action: "read",
+        source,
+    };
     for entry in std::fs::read_dir(folder).map_err(error)? {
         let path = entry.map_err(error)?.path();
         let name = format!("{below}{}", packing_of(&path).1);

@@ -1,6 +1,6 @@
 //! What was read from an archive, found again by the end of its path.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::Result;
 use crate::data::raw::format_error;
@@ -17,15 +17,6 @@ impl<T> Members<T> {
         Members { archive, list }
     }
 
-    /// Where they come from.
-    pub fn archive(&self) -> &Path {
-        &self.archive
-    }
-
-    pub fn len(&self) -> usize {
-        self.list.len()
-    }
-
     /// Names and results.
     pub fn into_list(self) -> Vec<(String, T)> {
         self.list
@@ -37,12 +28,14 @@ impl<T> Members<T> {
     /// If there is none.
     pub fn take(&mut self, end: &str) -> Result<T> {
         let found = self.list.iter().position(|(name, _)| ends_with(name, end));
-        let position = found.ok_or_else(|| format_error(&self.archive, "", &format!("no {end}"), "the whole data set"))?;
+        let position =
+            found.ok_or_else(|| format_error(&self.archive, "", &format!("no {end}"), "the whole data set"))?;
         Ok(self.list.swap_remove(position).1)
     }
 }
 
 /// The path is `end` or has it as its last components.
 pub(crate) fn ends_with(name: &str, end: &str) -> bool {
-    name.strip_suffix(end).is_some_and(|front| front.is_empty() || front.ends_with('/'))
+    name.strip_suffix(end)
+        .is_some_and(|front| front.is_empty() || front.ends_with('/'))
 }

@@ -81,7 +81,10 @@ impl Archive {
         } else {
             Kind::Single(packing)
         };
-        Archive { path: path.to_owned(), kind }
+        Archive {
+            path: path.to_owned(),
+            kind,
+        }
     }
 
     /// Unpacks the wanted members and applies `work` to each on the current thread pool; results in the archive's order,
@@ -93,7 +96,11 @@ impl Archive {
         let results: Mutex<Vec<(usize, String, Result<T>)>> = Mutex::default();
         let (waiting, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
         let finish = |index: usize, name: String, path: PathBuf, content: Content| {
-            let member = content.unpack(&path).map(|bytes| Member { name: name.clone(), path, bytes });
+            let member = content.unpack(&path).map(|bytes| Member {
+                name: name.clone(),
+                path,
+                bytes,
+            });
             let result = member.and_then(&work);
             failed.fetch_or(result.is_err(), Ordering::Relaxed);
             // A thread that panicked has poisoned nothing here: a push is whole or did not happen.
@@ -136,7 +143,11 @@ impl Archive {
                 let whole = self.path.file_name().unwrap_or_default().to_string_lossy();
                 let name = Packing::of(&whole).1;
                 if wanted(name) {
-                    receive(name.to_owned(), self.path.clone(), Content::File(self.path.clone(), packing));
+                    receive(
+                        name.to_owned(),
+                        self.path.clone(),
+                        Content::File(self.path.clone(), packing),
+                    );
                 }
                 Ok(())
             }
@@ -165,7 +176,11 @@ impl Content {
 }
 
 fn open(path: &Path) -> Result<std::fs::File> {
-    std::fs::File::open(path).map_err(|source| Error::Io { path: path.to_owned(), action: "read", source })
+    std::fs::File::open(path).map_err(|source| Error::Io {
+        path: path.to_owned(),
+        action: "read",
+        source,
+    })
 }
 
 /// Reads a member to its end. `size` is what its header claims and only a hint: memory is taken as bytes come.

@@ -18,11 +18,16 @@ pub(super) fn walk(path: &Path, packing: Packing, wanted: Wanted, receive: Recei
     };
     let error = |place: &str, found: &dyn std::fmt::Display| format_error(path, place, &found.to_string(), &expected);
     let zeros = Cell::new(0);
-    let mut archive = tar::Archive::new(Zeros { inner: packing.unpack(open(path)?), count: &zeros });
+    let mut archive = tar::Archive::new(Zeros {
+        inner: packing.unpack(open(path)?),
+        count: &zeros,
+    });
     let mut place = String::new();
     for entry in archive.entries().map_err(|found| error("", &found))? {
         let mut entry = entry.map_err(|found| error(&place, &found))?;
-        let name = String::from_utf8_lossy(&entry.path_bytes()).trim_start_matches("./").to_owned();
+        let name = String::from_utf8_lossy(&entry.path_bytes())
+            .trim_start_matches("./")
+            .to_owned();
         place = format!(", after member {name}");
         if !(entry.header().entry_type().is_file() && wanted(&name)) {
             continue;

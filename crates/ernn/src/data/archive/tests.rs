@@ -6,7 +6,11 @@ use proptest::prelude::*;
 
 use super::*;
 
-const FILES: [(&str, &[u8]); 3] = [("top/a.txt", b"first"), ("top/deep/b.txt", b"second"), ("top/c.csv", b"third")];
+const FILES: [(&str, &[u8]); 3] = [
+    ("top/a.txt", b"first"),
+    ("top/deep/b.txt", b"second"),
+    ("top/c.csv", b"third"),
+];
 
 /// A tar archive of these files.
 fn tar_of(files: &[(&str, &[u8])]) -> Vec<u8> {
@@ -23,7 +27,9 @@ fn tar_of(files: &[(&str, &[u8])]) -> Vec<u8> {
 fn zip_of(files: &[(&str, &[u8])]) -> Vec<u8> {
     let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
     for &(name, bytes) in files {
-        writer.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+        writer
+            .start_file(name, zip::write::SimpleFileOptions::default())
+            .unwrap();
         writer.write_all(bytes).unwrap();
     }
     writer.finish().unwrap().into_inner()
@@ -62,11 +68,16 @@ fn archives(files: &[(&str, &[u8])]) -> Vec<(&'static str, Vec<u8>)> {
 
 fn texts(path: &Path) -> Result<Vec<(String, String)>> {
     let read = |member: Member| Ok(String::from_utf8_lossy(&member.bytes).into_owned());
-    Ok(Archive::at(path).read(&|name| name.ends_with(".txt"), read)?.into_list())
+    Ok(Archive::at(path)
+        .read(&|name| name.ends_with(".txt"), read)?
+        .into_list())
 }
 
 fn expected() -> Vec<(String, String)> {
-    vec![("top/a.txt".to_owned(), "first".to_owned()), ("top/deep/b.txt".to_owned(), "second".to_owned())]
+    vec![
+        ("top/a.txt".to_owned(), "first".to_owned()),
+        ("top/deep/b.txt".to_owned(), "second".to_owned()),
+    ]
 }
 
 #[test]
@@ -94,10 +105,17 @@ fn a_folder_gives_its_files_in_order_and_unpacks_those_that_are_packed() {
 #[test]
 fn a_file_stands_for_itself() {
     let folder = tempfile::tempdir().unwrap();
-    for (name, bytes) in [("a.txt", b"first".to_vec()), ("b.txt.bz2", bzip2(b"first")), ("c.txt.gz", gzip(b"first"))] {
+    for (name, bytes) in [
+        ("a.txt", b"first".to_vec()),
+        ("b.txt.bz2", bzip2(b"first")),
+        ("c.txt.gz", gzip(b"first")),
+    ] {
         let path = folder.path().join(name);
         fs::write(&path, bytes).unwrap();
-        assert_eq!(texts(&path).unwrap(), [(format!("{}.txt", &name[..1]), "first".to_owned())]);
+        assert_eq!(
+            texts(&path).unwrap(),
+            [(format!("{}.txt", &name[..1]), "first".to_owned())]
+        );
     }
 }
 
@@ -113,7 +131,11 @@ fn a_zip_in_a_zip_is_looked_into() {
 #[test]
 fn streams_behind_one_another_are_one_file() {
     let folder = tempfile::tempdir().unwrap();
-    for (name, pack) in [("a.txt.gz", gzip as fn(&[u8]) -> Vec<u8>), ("a.txt.bz2", bzip2), ("a.txt.xz", xz)] {
+    for (name, pack) in [
+        ("a.txt.gz", gzip as fn(&[u8]) -> Vec<u8>),
+        ("a.txt.bz2", bzip2),
+        ("a.txt.xz", xz),
+    ] {
         let path = folder.path().join(name);
         fs::write(&path, [pack(b"fir"), pack(b"st")].concat()).unwrap();
         assert_eq!(texts(&path).unwrap()[0].1, "first", "{name}");
@@ -136,14 +158,24 @@ fn an_archive_that_was_cut_short_is_refused_wherever_the_cut_is() {
     let (first, last) = (noise(4000), noise(3000));
     for (name, bytes) in archives(&[("a.txt", &first), ("b.txt", &last)]) {
         let path = folder.path().join(name);
-        for end in [1, 300, bytes.len() / 3, bytes.len() / 2, bytes.len() * 3 / 5, bytes.len() - 1] {
+        for end in [
+            1,
+            300,
+            bytes.len() / 3,
+            bytes.len() / 2,
+            bytes.len() * 3 / 5,
+            bytes.len() - 1,
+        ] {
             // A plain tar ends with two blocks of zeros, and one of them is enough.
             if name == "all.tar" && end == bytes.len() - 1 {
                 continue;
             }
             fs::write(&path, &bytes[..end]).unwrap();
             let error = texts(&path).map(|list| list.len()).unwrap_err().to_string();
-            assert!(error.starts_with(&path.display().to_string()) && error.contains(": found "), "{end}: {error}");
+            assert!(
+                error.starts_with(&path.display().to_string()) && error.contains(": found "),
+                "{end}: {error}"
+            );
         }
     }
 }
@@ -185,7 +217,10 @@ fn a_size_that_a_header_only_claims_takes_no_memory() {
     header.set_cksum();
     fs::write(&path, [header.as_bytes().as_slice(), b"short"].concat()).unwrap();
     let error = texts(&path).unwrap_err().to_string();
-    assert!(error.contains("a.txt: found 5 bytes and then the archive's end, expected 1099511627776 bytes"), "{error}");
+    assert!(
+        error.contains("a.txt: found 5 bytes and then the archive's end, expected 1099511627776 bytes"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -194,8 +229,14 @@ fn the_first_error_of_the_work_is_the_archives() {
     let path = folder.path().join("all.zip");
     fs::write(&path, zip_of(&FILES)).unwrap();
     let refuse = |member: Member| -> Result<()> { Err(format_error(&member.path, ", line 1", "x", "y")) };
-    let error = Archive::at(&path).read(&|name| name.contains("deep"), refuse).unwrap_err().to_string();
-    assert!(error.ends_with("all.zip/top/deep/b.txt, line 1: found x, expected y"), "{error}");
+    let error = Archive::at(&path)
+        .read(&|name| name.contains("deep"), refuse)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.ends_with("all.zip/top/deep/b.txt, line 1: found x, expected y"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -207,7 +248,10 @@ fn an_absent_member_is_named() {
     assert_eq!(members.take("a.txt").unwrap(), b"first");
     assert_eq!(members.take("deep/b.txt").unwrap(), b"second");
     let error = members.take(".csv").unwrap_err().to_string();
-    assert!(error.ends_with("all.zip: found no .csv, expected the whole data set"), "{error}");
+    assert!(
+        error.ends_with("all.zip: found no .csv, expected the whole data set"),
+        "{error}"
+    );
 }
 
 proptest! {

@@ -44,7 +44,10 @@ pub(super) fn read(found: &Path) -> Result<[Pictures; 2]> {
         decode(&member)
     };
     let mut batches = Archive::at(found).read(&|path| batch_of(path).is_some(), unpack)?;
-    let mut train = Pictures { bytes: Vec::with_capacity(50_000 * 3 * PIXELS), labels: Vec::new() };
+    let mut train = Pictures {
+        bytes: Vec::with_capacity(50_000 * 3 * PIXELS),
+        labels: Vec::new(),
+    };
     for (name, _) in &BATCHES[..5] {
         let mut batch = batches.take(name)?;
         train.bytes.append(&mut batch.bytes);
@@ -59,15 +62,25 @@ fn decode(Member { path, bytes, .. }: &Member) -> Result<Pictures> {
         let found = format!("{} bytes", bytes.len());
         return Err(format_error(path, "", &found, &format!("a multiple of {RECORD}")));
     }
-    let mut pictures = Pictures { bytes: Vec::with_capacity(bytes.len()), labels: Vec::new() };
+    let mut pictures = Pictures {
+        bytes: Vec::with_capacity(bytes.len()),
+        labels: Vec::new(),
+    };
     for (number, record) in (1..).zip(bytes.chunks_exact(RECORD)) {
         let (label, planes) = (record[0], &record[1..]);
         if label > 9 {
-            return Err(format_error(path, &format!(", picture {number}"), &format!("class {label}"), "0 to 9"));
+            return Err(format_error(
+                path,
+                &format!(", picture {number}"),
+                &format!("class {label}"),
+                "0 to 9",
+            ));
         }
         pictures.labels.push(label);
         for pixel in 0..PIXELS {
-            pictures.bytes.extend([0, 1, 2].map(|color| planes[color * PIXELS + pixel]));
+            pictures
+                .bytes
+                .extend([0, 1, 2].map(|color| planes[color * PIXELS + pixel]));
         }
     }
     Ok(pictures)
@@ -78,7 +91,11 @@ mod tests {
     use super::*;
 
     fn member(bytes: Vec<u8>) -> Member {
-        Member { name: String::new(), path: "f.bin".into(), bytes }
+        Member {
+            name: String::new(),
+            path: "f.bin".into(),
+            bytes,
+        }
     }
 
     #[test]
@@ -96,7 +113,13 @@ mod tests {
     #[test]
     fn refusals() {
         let error = |bytes| decode(&member(bytes)).err().unwrap().to_string();
-        assert_eq!(error(vec![0; RECORD - 1]), "f.bin: found 3072 bytes, expected a multiple of 3073");
-        assert_eq!(error(vec![10; RECORD]), "f.bin, picture 1: found class 10, expected 0 to 9");
+        assert_eq!(
+            error(vec![0; RECORD - 1]),
+            "f.bin: found 3072 bytes, expected a multiple of 3073"
+        );
+        assert_eq!(
+            error(vec![10; RECORD]),
+            "f.bin, picture 1: found class 10, expected 0 to 9"
+        );
     }
 }

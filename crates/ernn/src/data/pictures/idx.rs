@@ -14,7 +14,11 @@ pub(super) fn values(member: Member, sizes: &[usize]) -> Result<Vec<u8>> {
     let error = |place: &str, found: String, expected: String| Err(format_error(&path, place, &found, &expected));
     let header = 4 + 4 * sizes.len();
     if bytes.len() < header {
-        return error("", format!("{} bytes", bytes.len()), format!("an IDX header of {header}"));
+        return error(
+            "",
+            format!("{} bytes", bytes.len()),
+            format!("an IDX header of {header}"),
+        );
     }
     let word = |index: usize| u32::from_be_bytes([0, 1, 2, 3].map(|byte| bytes[4 * index + byte]));
     let magic = 0x0800 + sizes.len() as u32;
@@ -30,7 +34,11 @@ pub(super) fn values(member: Member, sizes: &[usize]) -> Result<Vec<u8>> {
     }
     let expected: usize = sizes.iter().product();
     if bytes.len() - header != expected {
-        return error("", format!("{} bytes of values", bytes.len() - header), expected.to_string());
+        return error(
+            "",
+            format!("{} bytes of values", bytes.len() - header),
+            expected.to_string(),
+        );
     }
     bytes.drain(..header);
     Ok(bytes)
@@ -41,7 +49,11 @@ mod tests {
     use super::*;
 
     fn member(bytes: &[u8]) -> Member {
-        Member { name: String::new(), path: "f".into(), bytes: bytes.to_vec() }
+        Member {
+            name: String::new(),
+            path: "f".into(),
+            bytes: bytes.to_vec(),
+        }
     }
 
     const WHOLE: [u8; 15] = [0, 0, 8, 2, 0, 0, 0, 3, 0, 0, 0, 1, 7, 8, 9];
@@ -59,7 +71,10 @@ mod tests {
         larger[7] = 4;
         let cases: [(&[u8], &str); 5] = [
             (&WHOLE[..11], "f: found 11 bytes, expected an IDX header of 12"),
-            (&float, "f, magic number: found 0x00000d02, expected 0x00000802: bytes in 2 dimensions"),
+            (
+                &float,
+                "f, magic number: found 0x00000d02, expected 0x00000802: bytes in 2 dimensions",
+            ),
             (&larger, "f, size of dimension 1: found 4, expected 3"),
             (&WHOLE[..14], "f: found 2 bytes of values, expected 3"),
             (&[], "f: found 0 bytes, expected an IDX header of 12"),

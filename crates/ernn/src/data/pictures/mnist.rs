@@ -18,10 +18,26 @@ struct File {
 }
 
 const FILES: [File; 4] = [
-    File { name: "train-images", sizes: &[60_000, 28, 28], sums: [0xe9f4_d8b3, 0xb4f2_9f28] },
-    File { name: "train-labels", sizes: &[60_000], sums: [0xe0cb_4ad2, 0x741a_4657] },
-    File { name: "t10k-images", sizes: &[10_000, 28, 28], sums: [0x9137_3bdf, 0x678f_e0b1] },
-    File { name: "t10k-labels", sizes: &[10_000], sums: [0x4ab9_eff9, 0x8014_2c1f] },
+    File {
+        name: "train-images",
+        sizes: &[60_000, 28, 28],
+        sums: [0xe9f4_d8b3, 0xb4f2_9f28],
+    },
+    File {
+        name: "train-labels",
+        sizes: &[60_000],
+        sums: [0xe0cb_4ad2, 0x741a_4657],
+    },
+    File {
+        name: "t10k-images",
+        sizes: &[10_000, 28, 28],
+        sums: [0x9137_3bdf, 0x678f_e0b1],
+    },
+    File {
+        name: "t10k-labels",
+        sizes: &[10_000],
+        sums: [0x4ab9_eff9, 0x8014_2c1f],
+    },
 ];
 
 /// The file that a name speaks of: `train-images-idx3-ubyte` or, as some unpackers write it, `train-images.idx3-ubyte`.
@@ -29,7 +45,9 @@ fn file_of(path: &str) -> Option<&'static File> {
     let name = path.rsplit('/').next()?;
     let end = |file: &File| format!("idx{}-ubyte", file.sizes.len());
     FILES.iter().find(|file| {
-        let rest = name.strip_prefix(file.name).and_then(|rest| rest.strip_prefix(['-', '.']));
+        let rest = name
+            .strip_prefix(file.name)
+            .and_then(|rest| rest.strip_prefix(['-', '.']));
         rest == Some(end(file).as_str())
     })
 }
@@ -51,7 +69,11 @@ fn is_fashion(name: &str) -> bool {
 
 /// `place` or a folder in it that holds the files, if its plain name fits; torchvision puts them into `MNIST/raw`.
 fn folder(place: &Path, names: &[&str], fits: impl Fn(&str) -> bool) -> Option<PathBuf> {
-    const FIRST: [&str; 3] = ["train-images-idx3-ubyte", "train-images-idx3-ubyte.gz", "train-images.idx3-ubyte"];
+    const FIRST: [&str; 3] = [
+        "train-images-idx3-ubyte",
+        "train-images-idx3-ubyte.gz",
+        "train-images.idx3-ubyte",
+    ];
     let holds = |folder: &Path| FIRST.iter().any(|name| folder.join(name).is_file());
     let telling = |folder: &Path| match (lookup::plain_name(folder), folder.parent()) {
         (name, Some(parent)) if name == "raw" => lookup::plain_name(parent),
@@ -77,10 +99,19 @@ pub(super) fn read(found: &Path, fashion: bool) -> Result<[Pictures; 2]> {
 fn pictures(found: &Path, mut files: Vec<(&'static str, Vec<u8>)>) -> Result<[Pictures; 2]> {
     let mut take = |wanted: &str| {
         let position = files.iter().position(|(name, _)| *name == wanted);
-        let absent = || crate::data::raw::format_error(found, "", &format!("no {wanted}"), "four IDX files, plain or .gz");
-        position.map(|position| files.swap_remove(position).1).ok_or_else(absent)
+        let absent =
+            || crate::data::raw::format_error(found, "", &format!("no {wanted}"), "four IDX files, plain or .gz");
+        position
+            .map(|position| files.swap_remove(position).1)
+            .ok_or_else(absent)
     };
-    let train = Pictures { bytes: take("train-images")?, labels: take("train-labels")? };
-    let test = Pictures { bytes: take("t10k-images")?, labels: take("t10k-labels")? };
+    let train = Pictures {
+        bytes: take("train-images")?,
+        labels: take("train-labels")?,
+    };
+    let test = Pictures {
+        bytes: take("t10k-images")?,
+        labels: take("t10k-labels")?,
+    };
     Ok([train, test])
 }

@@ -99,16 +99,46 @@ enum Reading {
 
 /// The data sets that these files make.
 pub(super) static SETS: [Entry; 10] = [
-    mnist_entry("pixel-mnist", "handwritten digits pixel by pixel: 10 classes, 1 channel, 784 steps, 60000 + 10000 sequences"),
-    mnist_entry("permuted-mnist", "the same in one permuted order: 10 classes, 1 channel, 784 steps, 60000 + 10000 sequences"),
-    mnist_entry("row-mnist", "the same row by row: 10 classes, 28 channels, 28 steps, 60000 + 10000 sequences"),
-    mnist_entry("noisy-mnist", "the same, noise behind it: 10 classes, 28 channels, 1000 steps, 60000 + 10000 sequences"),
-    fashion_entry("fashion-pixel-mnist", "clothes pixel by pixel: 10 classes, 1 channel, 784 steps, 60000 + 10000 sequences"),
-    fashion_entry("fashion-permuted-mnist", "the same in one permuted order: 10 classes, 1 channel, 784 steps, 60000 + 10000 sequences"),
-    fashion_entry("fashion-row-mnist", "the same row by row: 10 classes, 28 channels, 28 steps, 60000 + 10000 sequences"),
-    fashion_entry("fashion-noisy-mnist", "the same, noise behind it: 10 classes, 28 channels, 1000 steps, 60000 + 10000 sequences"),
-    cifar_entry("pixel-cifar", "color pictures pixel by pixel: 10 classes, 3 channels, 1024 steps, 50000 + 10000 sequences"),
-    cifar_entry("noisy-cifar", "the same row by row, noise behind it: 10 classes, 96 channels, 1000 steps, 50000 + 10000 sequences"),
+    mnist_entry(
+        "pixel-mnist",
+        "handwritten digits pixel by pixel: 10 classes, 1 channel, 784 steps, 60000 + 10000 sequences",
+    ),
+    mnist_entry(
+        "permuted-mnist",
+        "handwritten digits in one permuted order: 10 classes, 1 channel, 784 steps, 60000 + 10000 sequences",
+    ),
+    mnist_entry(
+        "row-mnist",
+        "handwritten digits row by row: 10 classes, 28 channels, 28 steps, 60000 + 10000 sequences",
+    ),
+    mnist_entry(
+        "noisy-mnist",
+        "handwritten digits with noise behind: 10 classes, 28 channels, 1000 steps, 60000 + 10000 sequences",
+    ),
+    fashion_entry(
+        "fashion-pixel-mnist",
+        "clothes pixel by pixel: 10 classes, 1 channel, 784 steps, 60000 + 10000 sequences",
+    ),
+    fashion_entry(
+        "fashion-permuted-mnist",
+        "clothes in one permuted order: 10 classes, 1 channel, 784 steps, 60000 + 10000 sequences",
+    ),
+    fashion_entry(
+        "fashion-row-mnist",
+        "clothes row by row: 10 classes, 28 channels, 28 steps, 60000 + 10000 sequences",
+    ),
+    fashion_entry(
+        "fashion-noisy-mnist",
+        "clothes with noise behind: 10 classes, 28 channels, 1000 steps, 60000 + 10000 sequences",
+    ),
+    cifar_entry(
+        "pixel-cifar",
+        "color pictures pixel by pixel: 10 classes, 3 channels, 1024 steps, 50000 + 10000 sequences",
+    ),
+    cifar_entry(
+        "noisy-cifar",
+        "color pictures row by row with noise behind: 10 classes, 96 channels, 1000 steps, 50000 + 10000 sequences",
+    ),
 ];
 
 const fn mnist_entry(name: &'static str, description: &'static str) -> Entry {
@@ -221,11 +251,15 @@ fn feature_names(source: Source, reading: Reading) -> Vec<String> {
     let (edge, colors) = source.shape();
     let of_color = |pixel: String| match colors {
         1 => vec![pixel],
-        _ => ["red", "green", "blue"].map(|color| format!("{pixel} {color}")).to_vec(),
+        _ => ["red", "green", "blue"]
+            .map(|color| format!("{pixel} {color}"))
+            .to_vec(),
     };
     match reading {
         Reading::Pixels | Reading::Permuted => of_color("pixel".to_owned()),
-        Reading::Rows | Reading::Noisy => (1..=edge).flat_map(|column| of_color(format!("column {column}"))).collect(),
+        Reading::Rows | Reading::Noisy => (1..=edge)
+            .flat_map(|column| of_color(format!("column {column}")))
+            .collect(),
     }
 }
 

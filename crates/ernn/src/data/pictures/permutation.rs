@@ -45,8 +45,14 @@ mod tests {
     fn every_place_gets_every_pixel_alike() {
         let mut counts = [[0u32; 4]; 4];
         for seed in 0..4000 {
-            draw(4, seed).iter().zip(&mut counts).for_each(|(&pixel, counts)| counts[pixel as usize] += 1);
+            draw(4, seed)
+                .iter()
+                .zip(&mut counts)
+                .for_each(|(&pixel, counts)| counts[pixel as usize] += 1);
         }
-        assert!(counts.iter().flatten().all(|count| (880..1120).contains(count)), "{counts:?}");
+        assert!(
+            counts.iter().flatten().all(|count| (880..1120).contains(count)),
+            "{counts:?}"
+        );
     }
 }

@@ -33,14 +33,10 @@ pub fn read(path: &Path, options: &ImportOptions, flavor: Option<Flavor>, normal
         let expected = format!("shape [{hidden}, classes], at least two classes");
         return Err(folder.error_in("FC", format!("shape {:?}", readout.shape()), expected));
     }
+    let layers = vec![cell(kind, hidden, rank(&input), rank(&state), options)?];
     let config = ModelConfig {
-        input_size: inputs,
-        classes: readout.columns,
-        layers: vec![cell(kind, hidden, rank(&input), rank(&state), options)?],
-        dropout: 0.0,
         pooling: options.pooling.unwrap_or(Pooling::Last),
-        bidirectional: false,
-        layer_dropout: 0.0,
+        ..ModelConfig::new(inputs, readout.columns, layers)
     };
     let mut draft = Draft {
         path,

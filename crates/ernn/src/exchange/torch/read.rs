@@ -48,14 +48,11 @@ pub fn read(path: &Path, options: &ImportOptions, readout: Option<&str>) -> Resu
         }
         notes.push(format!("left out: {list}"));
     }
+    let layers = vec![module.kind.cell(module.hidden, activation); module.layers];
     let config = ModelConfig {
-        input_size: module.inputs,
-        classes: readout.classes,
-        layers: vec![module.kind.cell(module.hidden, activation); module.layers],
-        dropout: 0.0,
         pooling: options.pooling.unwrap_or(Pooling::Last),
         bidirectional: module.directions == 2,
-        layer_dropout: 0.0,
+        ..ModelConfig::new(module.inputs, readout.classes, layers)
     };
     let mut draft = Draft {
         path,

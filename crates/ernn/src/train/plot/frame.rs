@@ -1,21 +1,30 @@
 //! One coordinate system: title, axes, grid and lines.
 
 use super::legend::last_values;
-use super::{ANCHOR_END, ANCHOR_MIDDLE, BOTTOM, HEIGHT, LEFT, Legend, Line, Look, PANEL, Panel, RIGHT, TOP, row, text};
+use super::{
+    ANCHOR_END, ANCHOR_MIDDLE, Axis, BOTTOM, HEIGHT, LEFT, Legend, Line, Look, PANEL, Panel, RIGHT, TOP, escaped, row,
+    text,
+};
 
 /// A panel's place in the drawing.
 pub(super) struct Frame {
     pub left: f64,
+    pub first: f64,
     pub last: f64,
     pub range: (f64, f64),
 }
 
 impl Frame {
-    fn x(&self, epoch: f64) -> f64 {
-        self.left + LEFT + (PANEL - LEFT - RIGHT) * (epoch - 1.0) / (self.last - 1.0).max(1.0)
+    fn x(&self, place: f64) -> f64 {
+        // A single epoch stands at the left end; seconds may be fractions.
+        let length = match self.last - self.first {
+            length if length > 0.0 => length,
+            _ => 1.0,
+        };
+        self.left + LEFT + (PANEL - LEFT - RIGHT) * (place - self.first) / length
     }
 
-    fn y(&self, value: f64) -> f64 {
+    pub fn y(&self, value: f64) -> f64 {
         let (floor, ceiling) = self.range;
         HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * (value - floor) / (ceiling - floor)
     }
@@ -32,7 +41,7 @@ impl Frame {
             last_values(svg, &panel.lines, end);
         }
         self.values_axis(svg);
-        self.epochs_axis(svg);
+        self.horizontal_axis(svg, panel.axis);
         if let Some((epoch, name)) = panel.mark {
             let (x, top, bottom) = (self.x(epoch), self.y(self.range.1), self.y(self.range.0));
             let place = format!("x1=\"{x:.1}\" y1=\"{top:.1}\" x2=\"{x:.1}\" y2=\"{bottom:.1}\"");
@@ -44,7 +53,7 @@ impl Frame {
         panel.lines.iter().for_each(|line| self.line(svg, line));
     }
 
-    fn values_axis(&self, svg: &mut String) {
+    pub fn values_axis(&self, svg: &mut String) {
         let (floor, ceiling) = self.range;
         let (start, end) = self.ends();
         for value in ticks(floor, ceiling) {
@@ -55,15 +64,16 @@ impl Frame {
         }
     }
 
-    fn epochs_axis(&self, svg: &mut String) {
-        let whole = |epoch: &f64| *epoch > 1.0 && epoch.fract() == 0.0;
-        let round = ticks(0.0, self.last).into_iter().filter(whole);
-        for epoch in std::iter::once(1.0).chain(round) {
-            let place = (self.x(epoch), HEIGHT - BOTTOM + 18.0);
-            text(svg, place, ANCHOR_MIDDLE, &epoch.to_string());
+    fn horizontal_axis(&self, svg: &mut String, axis: Axis) {
+        let shown = |place: &f64| axis == Axis::Seconds || (*place > 1.0 && place.fract() == 0.0);
+        let round = ticks(0.0, self.last.max(1e-9)).into_iter().filter(shown);
+        let first = (axis == Axis::Epochs).then_some(1.0);
+        for place in first.into_iter().chain(round) {
+            let at = (self.x(place), HEIGHT - BOTTOM + 18.0);
+            text(svg, at, ANCHOR_MIDDLE, &trimmed(place));
         }
         let (start, end) = self.ends();
-        text(svg, ((start + end) / 2.0, HEIGHT - 8.0), ANCHOR_MIDDLE, "epoch");
+        text(svg, ((start + end) / 2.0, HEIGHT - 8.0), ANCHOR_MIDDLE, axis.title());
     }
 
     fn line(&self, svg: &mut String, line: &Line) {
@@ -73,7 +83,7 @@ impl Frame {
             [] => {}
             // A line through one point would not be seen.
             [(epoch, value)] => {
-                let (x, y, name) = (self.x(*epoch), self.y(*value), &line.name);
+                let (x, y, name) = (self.x(*epoch), self.y(*value), escaped(&line.name));
                 let place = format!("cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\"");
                 row(
                     svg,
@@ -82,7 +92,7 @@ impl Frame {
             }
             points => {
                 let path: Vec<String> = points.iter().map(point).collect();
-                let (path, name) = (path.join(" "), &line.name);
+                let (path, name) = (path.join(" "), escaped(&line.name));
                 let class = format!("line c{color} d{dash}");
                 row(
                     svg,
@@ -95,18 +105,20 @@ impl Frame {
 
 /// About five round numbers from `low`, which is one, to `high`.
 pub(super) fn ticks(low: f64, high: f64) -> Vec<f64> {
-    let raw = (high - low) / 5.0;
-    let magnitude = 10f64.powf(raw.log10().floor());
-    let step = [1.0, 2.0, 5.0, 10.0]
-        .map(|factor| factor * magnitude)
-        .into_iter()
-        .find(|step| *step >= raw * 0.999);
-    let step = step.unwrap_or(raw);
+    let step = step(high - low);
     let count = ((high - low) / step + 1e-9).floor() as usize;
     (0..=count).map(|index| low + index as f64 * step).collect()
 }
 
-fn trimmed(value: f64) -> String {
+/// A round number, about a fifth of a length.
+pub(super) fn step(length: f64) -> f64 {
+    let raw = length / 5.0;
+    let magnitude = 10f64.powf(raw.log10().floor());
+    let round = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * magnitude);
+    round.into_iter().find(|step| *step >= raw * 0.999).unwrap_or(raw)
+}
+
+pub(super) fn trimmed(value: f64) -> String {
     let text = format!("{value:.4}");
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }

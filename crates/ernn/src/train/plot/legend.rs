@@ -1,6 +1,6 @@
 //! The names of the lines.
 
-use super::{ANCHOR_END, HEIGHT, LEFT, Line, RIGHT, WIDTH, row, text};
+use super::{ANCHOR_END, HEIGHT, LEFT, Line, RIGHT, row, text};
 
 /// A row of the legend, and the length of the piece of line in it.
 pub(super) const ROW: f64 = 24.0;
@@ -21,15 +21,15 @@ pub(super) fn last_values(svg: &mut String, lines: &[Line], mut end: f64) {
     }
 }
 
-/// The legend under both panels, in columns as wide as the longest name asks for, and its height.
-pub(super) fn below(lines: &[Line]) -> (String, f64) {
+/// The legend under all panels, in columns as wide as the longest name asks for, and its height.
+pub(super) fn below(lines: &[Line], width: f64) -> (String, f64) {
     let mut svg = String::new();
     let longest = lines.iter().map(|line| line.name.chars().count()).max();
     let Some(longest) = longest else {
         return (svg, 0.0);
     };
     let column = PIECE + LETTER * (longest as f64 + 3.0);
-    let columns = (((WIDTH - LEFT - RIGHT) / column) as usize).clamp(1, lines.len());
+    let columns = (((width - LEFT - RIGHT) / column) as usize).clamp(1, lines.len());
     for (index, Line { name, look, .. }) in lines.iter().enumerate() {
         let x = LEFT + (index % columns) as f64 * column;
         let y = HEIGHT + ROW * (0.5 + (index / columns) as f64);

@@ -1,19 +1,21 @@
-//! Lines over epochs as plain SVG text: two panels, no fonts to load, colors of its own for light and dark surroundings.
+//! Lines over epochs or seconds, and points, as plain SVG text: no fonts to load, colors of its own for light and dark surroundings.
 //!
-//! `curves.svg` of a run and of a comparison are drawn here; what is drawn is theirs to choose.
+//! `curves.svg` of a run and of a comparison and the figures of a report are drawn here; what is drawn is theirs to choose. A report
+//! holds many drawings: it has the style once, and its drawings come without it.
 
 mod frame;
 mod legend;
+mod scatter;
 
 use std::fmt::Write;
 
 use frame::Frame;
 use legend::below;
+pub(crate) use scatter::{Point, scatter};
 
-/// Size of the drawing without the legend, and of the plot area in each of its two panels.
-const WIDTH: f64 = 960.0;
+/// Size of a panel, and of the margins around its plot area.
 const HEIGHT: f64 = 360.0;
-const PANEL: f64 = WIDTH / 2.0;
+const PANEL: f64 = 480.0;
 const LEFT: f64 = 56.0;
 const RIGHT: f64 = 20.0;
 const TOP: f64 = 56.0;
@@ -77,9 +79,36 @@ pub(crate) struct Line {
     pub points: Vec<(f64, f64)>,
 }
 
+/// What runs from left to right.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Axis {
+    /// From 1 on.
+    #[default]
+    Epochs,
+    /// From 0 on.
+    Seconds,
+}
+
+impl Axis {
+    fn first(self) -> f64 {
+        match self {
+            Axis::Epochs => 1.0,
+            Axis::Seconds => 0.0,
+        }
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            Axis::Epochs => "epoch",
+            Axis::Seconds => "seconds of training",
+        }
+    }
+}
+
 /// One coordinate system.
-pub(crate) struct Panel {
-    pub title: &'static str,
+pub(crate) struct Panel<'a> {
+    pub title: &'a str,
+    pub axis: Axis,
     /// Lowest and highest value.
     pub range: (f64, f64),
     pub lines: Vec<Line>,
@@ -108,32 +137,47 @@ pub(crate) fn share(lines: &[Line]) -> (f64, f64) {
     (floors.into_iter().find(|floor| *floor <= lowest).unwrap_or(0.0), 1.0)
 }
 
-fn values(lines: &[Line]) -> impl Iterator<Item = f64> {
+/// From a round number below the lowest value to one above the highest.
+pub(crate) fn around(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+        (low.min(value), high.max(value))
+    });
+    if low > high {
+        return (0.0, 1.0);
+    }
+    let step = frame::step((high - low).max(1e-6 * high.abs()).max(1e-9));
+    let floor = (low / step - 1e-9).floor() * step;
+    (floor, ((high / step + 1e-9).ceil() * step).max(floor + step))
+}
+
+pub(crate) fn values(lines: &[Line]) -> impl Iterator<Item = f64> {
     lines.iter().flat_map(|line| line.points.iter().map(|point| point.1))
 }
 
 /// The whole picture. `label` says to those who cannot see it what it is.
-pub(crate) fn draw(label: &str, panels: &[Panel; 2], legend: Legend) -> String {
-    let epochs = panels.iter().flat_map(|panel| &panel.lines);
-    let last = epochs
-        .flat_map(|line| &line.points)
-        .fold(1.0, |last, point| point.0.max(last));
+pub(crate) fn draw(label: &str, panels: &[Panel], legend: Legend) -> String {
+    let style = format!("<style>{}</style>\n", style());
+    draw_inside(label, panels, legend, &style)
+}
+
+/// The picture for a page that has the [`style`].
+pub(crate) fn draw_inline(label: &str, panels: &[Panel], legend: Legend) -> String {
+    draw_inside(label, panels, legend, "")
+}
+
+fn draw_inside(label: &str, panels: &[Panel], legend: Legend, style: &str) -> String {
+    let width = PANEL * panels.len() as f64;
     let names = match legend {
         Legend::Titles => &[][..],
         Legend::Below => &panels[0].lines[..],
     };
-    let (below, legend_height) = below(names);
-    let height = HEIGHT + legend_height;
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" \
-         role=\"img\" aria-label=\"{label}\">\n<style>{}</style>\n\
-         <rect class=\"paper\" width=\"{WIDTH}\" height=\"{height}\" rx=\"6\"/>\n",
-        style()
-    );
-    for (panel, left) in panels.iter().zip([0.0, PANEL]) {
+    let (below, legend_height) = below(names, width);
+    let mut svg = opening(label, (width, HEIGHT + legend_height), style);
+    for (index, panel) in panels.iter().enumerate() {
         let frame = Frame {
-            left,
-            last,
+            left: PANEL * index as f64,
+            first: panel.axis.first(),
+            last: last(panels),
             range: panel.range,
         };
         frame.draw(&mut svg, panel, legend);
@@ -141,8 +185,44 @@ pub(crate) fn draw(label: &str, panels: &[Panel; 2], legend: Legend) -> String {
     svg + &below + "</svg>\n"
 }
 
+/// The end of the axis, the same for all panels.
+fn last(panels: &[Panel]) -> f64 {
+    let lines = panels.iter().flat_map(|panel| &panel.lines);
+    let points = lines.flat_map(|line| &line.points);
+    let least = panels.iter().map(|panel| panel.axis.first()).fold(0.0, f64::max);
+    points.fold(least, |last, point| point.0.max(last))
+}
+
+/// The beginning of a drawing: its size, its style, its paper.
+fn opening(label: &str, (width, height): (f64, f64), style: &str) -> String {
+    let label = escaped(label);
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
+         role=\"img\" aria-label=\"{label}\">\n{style}\
+         <rect class=\"paper\" width=\"{width}\" height=\"{height}\" rx=\"6\"/>\n"
+    )
+}
+
+/// Text as it may stand in XML and HTML, in attributes, too.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => safe += "&amp;",
+            '<' => safe += "&lt;",
+            '>' => safe += "&gt;",
+            '"' => safe += "&quot;",
+            '\'' => safe += "&#39;",
+            // Characters that neither may hold.
+            '\0'..='\x08' | '\x0b' | '\x0c' | '\x0e'..='\x1f' | '\u{fffe}' | '\u{ffff}' => safe.push('\u{fffd}'),
+            letter => safe.push(letter),
+        }
+    }
+    safe
+}
+
 /// Plain colors first, those for dark surroundings over them.
-fn style() -> String {
+pub(crate) fn style() -> String {
     let mut dark = DARK_STYLE.to_string();
     let mut style = STYLE.to_string();
     for (index, (on_light, on_dark)) in COLORS.iter().enumerate() {
@@ -153,7 +233,7 @@ fn style() -> String {
     for (index, dash) in DASHES.iter().enumerate() {
         style += &format!("  .d{index} {{ stroke-dasharray: {dash} }}\n");
     }
-    format!("{style}  @media (prefers-color-scheme: dark) {{{dark}  }}\n")
+    format!("{style}  @media screen and (prefers-color-scheme: dark) {{{dark}  }}\n")
 }
 
 const ANCHOR_END: &str = " text-anchor=\"end\"";
@@ -162,7 +242,7 @@ const ANCHOR_MIDDLE: &str = " text-anchor=\"middle\"";
 fn text(svg: &mut String, (x, y): (f64, f64), attributes: &str, text: &str) {
     row(
         svg,
-        &format!("<text x=\"{x:.1}\" y=\"{y:.1}\"{attributes}>{text}</text>"),
+        &format!("<text x=\"{x:.1}\" y=\"{y:.1}\"{attributes}>{}</text>", escaped(text)),
     );
 }
 
@@ -207,6 +287,37 @@ mod tests {
     }
 
     #[test]
+    fn a_range_around_values_ends_at_ticks() {
+        let around = |values: &[f64]| around(values.iter().copied());
+        assert_eq!(around(&[91.3, 94.8]), (91.0, 95.0));
+        assert_eq!(around(&[115.0, 480.0]), (100.0, 500.0));
+        assert_eq!(around(&[]), (0.0, 1.0));
+        for values in [&[5.0][..], &[0.0], &[-3.0, -3.0], &[1e-12, 1e12]] {
+            let (low, high) = around(values);
+            assert!(low < high && low.is_finite() && high.is_finite(), "{values:?}");
+            assert!(
+                values.iter().all(|value| (low..=high).contains(value)),
+                "{values:?}: {low} {high}"
+            );
+        }
+    }
+
+    #[test]
+    fn names_are_text_and_no_markup() {
+        let lines = || vec![line("<script>&\"", Look::new(0, 0), &[0.5])];
+        let panel = Panel {
+            title: "Loss",
+            axis: Axis::Seconds,
+            range: (0.0, 1.0),
+            lines: lines(),
+            mark: None,
+        };
+        let svg = draw("\"><b>", &[panel], Legend::Below);
+        assert!(!svg.contains("<script") && !svg.contains("<b>"), "{svg}");
+        assert_eq!(svg.matches("&lt;script&gt;&amp;&quot;").count(), 2);
+    }
+
+    #[test]
     fn no_two_of_many_lines_look_alike() {
         let kinds = 0..COLORS.len();
         let looks: Vec<Look> = kinds
@@ -223,6 +334,7 @@ mod tests {
         let lines = || (0..15).map(|index| line(&format!("antisymmetric-{index}"), Look::new(index, 0), &[0.5, 0.6]));
         let panel = |title| Panel {
             title,
+            axis: Axis::Epochs,
             range: (0.0, 1.0),
             lines: lines().collect(),
             mark: None,
@@ -232,7 +344,7 @@ mod tests {
             let name = format!(">antisymmetric-{index}</text>");
             assert_eq!(svg.matches(&name).count(), 1, "{index}");
         }
-        let (_, height) = below(&panel("Loss").lines);
+        let (_, height) = below(&panel("Loss").lines, 2.0 * PANEL);
         assert_eq!(height, 4.5 * legend::ROW, "four columns");
         assert!(svg.contains(&format!("height=\"{}\"", HEIGHT + height)));
     }

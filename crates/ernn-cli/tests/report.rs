@@ -1,0 +1,333 @@
+//! `ernn report` through the real binary, and its page in a real browser: Debian's chromium, without a window.
+
+mod support;
+
+use std::fs::{self, File};
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use support::Place;
+
+/// A phone held upright.
+const PHONE: (usize, usize) = (390, 844);
+const DESK: (usize, usize) = (1280, 900);
+
+/// Results of an experiment, one of them cut short, a comparison and a run.
+fn results() -> Place {
+    let place = Place::new();
+    let tiny = "reproduce japanese-vowels --quick --threads 1";
+    place.ok(&format!("{tiny} --rows ernn-k1,lstm,rnn --seeds 2"));
+    place.ok(&format!("{tiny} --rows ernn-k3 --time-limit 0.0000001"));
+    let little = "--epochs 2 --hidden 6 --rank 2 --threads 1";
+    place.ok(&format!(
+        "compare digits {little} --cells ernn,rnn --iterations 1,3 --seeds 1 --out runs/digits-compare"
+    ));
+    place.ok(&format!("train digits {little} --out runs/<b>digits"));
+    place
+}
+
+const REPORT: &str = "report results runs/digits-compare runs/<b>digits --title A&B";
+
+#[test]
+fn the_page_needs_nothing_else_and_says_everything() {
+    let place = results();
+    let done = place.ok(REPORT);
+    assert_eq!(done.stdout, "report.html\nreport.md\n");
+    let html = place.text("report.html");
+    for outside in [
+        "http://", "https://", "<script", "<link", "@import", "url(", "<img", "<b>",
+    ] {
+        let found = html.replace("http://www.w3.org/2000/svg", "");
+        assert!(!found.contains(outside), "{outside}");
+    }
+    let parts = [
+        "<h1>A&amp;B</h1>",
+        "japanese-vowels/honest-quick",
+        "Tiny version: these numbers say that it runs",
+        "<th scope=\"row\">ERNN(K=1)</th>",
+        "ernn-k3, seed 1: cut short after 0 of 2 epochs",
+        "Comparison on digits",
+        "Runs on digits",
+        "&lt;b&gt;digits, ernn",
+        "Confusion matrix of LSTM (2 seeds together)",
+        "Settings of RNN",
+        "Seconds of training until the validation part shows",
+        "Training loss",
+        "Validation accuracy, %",
+        "seconds of training</text>",
+        "size in KB",
+    ];
+    for part in parts {
+        assert!(html.contains(part), "no `{part}`");
+    }
+    let markdown = place.text("report.md");
+    for part in [
+        "# A&amp;B\n",
+        "| ERNN(K=1) ",
+        "\n- ernn-k3, seed 1: cut short after 0 of 2 epochs",
+        "## Comparison on digits",
+    ] {
+        assert!(markdown.contains(part), "no `{part}` in {markdown}");
+    }
+    assert!(!markdown.contains("<b>"));
+}
+
+#[test]
+fn an_older_report_is_replaced_and_nothing_else() {
+    let place = Place::new();
+    place.ok("reproduce japanese-vowels --quick --threads 1 --rows rnn");
+    place.ok("report results --out out/page.html");
+    let first = place.text("out/page.html");
+    place.ok("report results --out out/page.html");
+    assert_eq!(first, place.text("out/page.html"), "the same results, the same page");
+    place.write("notes.html", "mine");
+    place.fails(
+        "report results --out notes.html",
+        2,
+        &["--out: found notes.html, which is no report"],
+    );
+    place.write("page.md", "mine");
+    place.fails(
+        "report results --out page.html",
+        2,
+        &["--out: found page.md, which is no report"],
+    );
+    assert!(!place.path("page.html").exists());
+    place.fails(
+        "report results --out report.md",
+        2,
+        &["expected a name that does not end in .md"],
+    );
+}
+
+#[test]
+fn refuses_what_is_no_result() {
+    let place = Place::new();
+    place.write("empty/notes.json", "{}");
+    place.write("broken.json", "{\"experiment\": 3, \"history\": []}");
+    place.write("tree/x.json", "{\"experiment\": \"x\", \"history\": 3}");
+    place.fails("report nowhere", 1, &["nowhere: cannot read"]);
+    place.fails(
+        "report empty",
+        1,
+        &["empty: found no result, expected results of ernn reproduce"],
+    );
+    place.fails(
+        "report broken.json",
+        1,
+        &["broken.json: found", "expected a result file"],
+    );
+    place.fails("report tree", 1, &["x.json: found", "expected a result file"]);
+    place.fails("report", 2, &["<RUNS>"]);
+}
+
+/// The browser, if it is there.
+fn chromium() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    let mut places = std::env::split_paths(&path).flat_map(|folder| names.map(|name| folder.join(name)));
+    let found = places.find(|path| path.is_file());
+    if found.is_none() {
+        println!("skipped: no chromium on the PATH");
+    }
+    found
+}
+
+/// The browser with a profile of its own.
+fn browse(browser: &Path, place: &Place, (width, height): (usize, usize), arguments: &[&str], page: &str) -> String {
+    let profile = tempfile::tempdir().unwrap();
+    let done = Command::new(browser)
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--hide-scrollbars",
+        ])
+        .args([
+            "--no-first-run",
+            "--disable-background-networking",
+            "--force-device-scale-factor=1",
+        ])
+        .arg(format!("--user-data-dir={}", profile.path().display()))
+        .arg(format!("--window-size={width},{height}"))
+        .args(arguments)
+        .arg(format!("file://{}", place.path(page).display()))
+        .current_dir(place.path("."))
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    String::from_utf8_lossy(&done.stdout).into_owned()
+}
+
+/// Red, green and blue of every pixel, and the width of a line.
+struct Picture {
+    width: usize,
+    pixels: Vec<[u8; 3]>,
+}
+
+fn screenshot(browser: &Path, place: &Place, size: (usize, usize), dark: bool, page: &str) -> Picture {
+    let name = format!("{}{dark}.png", size.0);
+    let picture = format!("--screenshot={}", place.path(&name).display());
+    // Blink's own numbers: 0 prefers dark, 1 light.
+    let scheme = format!("--blink-settings=preferredColorScheme={}", u8::from(!dark));
+    browse(browser, place, size, &[&picture, &scheme], page);
+    let decoder = png::Decoder::new(BufReader::new(File::open(place.path(&name)).unwrap()));
+    let mut reader = decoder.read_info().unwrap();
+    let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut bytes).unwrap();
+    let samples = info.color_type.samples();
+    assert!(samples >= 3, "a colored picture");
+    let pixels = bytes[..info.buffer_size()].chunks_exact(samples);
+    Picture {
+        width: info.width as usize,
+        pixels: pixels.map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect(),
+    }
+}
+
+impl Picture {
+    /// The color at the left edge, where nothing stands.
+    fn paper(&self) -> [u8; 3] {
+        self.pixels[self.width + 1]
+    }
+
+    /// Part of the pixels that differ clearly from the paper.
+    fn ink(&self) -> f64 {
+        let paper = self.paper();
+        let differs = |pixel: &&[u8; 3]| pixel.iter().zip(paper).any(|(&a, b)| a.abs_diff(b) > 60);
+        self.pixels.iter().filter(differs).count() as f64 / self.pixels.len() as f64
+    }
+
+    fn colors(&self) -> usize {
+        let mut colors: Vec<[u8; 3]> = self.pixels.clone();
+        colors.sort_unstable();
+        colors.dedup();
+        colors.len()
+    }
+}
+
+/// A copy of the page, for the test alone, with a script that measures it.
+fn with_script(place: &Place, script: &str) -> &'static str {
+    let page = place.text("report.html");
+    let name = "measured.html";
+    let script = format!("<script>{script}</script></body>");
+    fs::write(place.path(name), page.replace("</body>", &script)).unwrap();
+    name
+}
+
+/// The title that the script has given to the page.
+fn title(dom: &str) -> Vec<f64> {
+    let title = dom
+        .split("<title>")
+        .nth(1)
+        .and_then(|rest| rest.split("</title>").next())
+        .unwrap_or_default();
+    title
+        .split(' ')
+        .map(|number| number.parse().unwrap_or_else(|_| panic!("no numbers in {title}")))
+        .collect()
+}
+
+/// Everything that the page's boxes may not do: reach over its edges.
+const MEASURE: &str = "\
+const edge = document.documentElement.clientWidth;
+const inBox = element => element.closest('.box, pre, svg');
+const over = [...document.querySelectorAll('body *')].filter(element =>
+  !inBox(element) && element.getBoundingClientRect().right > edge + 0.5).length;
+const boxes = [...document.querySelectorAll('.box, pre')].filter(box => box.scrollWidth > box.clientWidth).length;
+const drawings = [...document.querySelectorAll('svg')];
+const cut = drawings.filter(svg => svg.getBoundingClientRect().right > edge + 0.5).length;
+const blank = drawings.filter(svg => svg.getBoundingClientRect().height < 100).length;
+document.title = [document.documentElement.scrollWidth, window.innerWidth, over, boxes, cut, blank].join(' ');";
+
+#[test]
+fn a_browser_shows_the_page_on_phone_and_desk_in_light_and_dark() {
+    let Some(browser) = chromium() else {
+        return;
+    };
+    let place = results();
+    place.ok(REPORT);
+    for size in [PHONE, DESK] {
+        let light = screenshot(&browser, &place, size, false, "report.html");
+        let dark = screenshot(&browser, &place, size, true, "report.html");
+        for (name, picture) in [("light", &light), ("dark", &dark)] {
+            assert_eq!(picture.width, size.0);
+            assert!(picture.ink() > 0.01, "{name}: blank, {} of the pixels", picture.ink());
+            assert!(picture.colors() > 30, "{name}: {} colors", picture.colors());
+        }
+        assert_eq!(light.paper(), [255, 255, 255]);
+        assert_eq!(dark.paper(), [13, 17, 23]);
+    }
+}
+
+#[test]
+fn nothing_reaches_over_the_edge_of_a_phone() {
+    let Some(browser) = chromium() else {
+        return;
+    };
+    let place = results();
+    place.ok(REPORT);
+    let page = with_script(&place, MEASURE);
+    for size in [PHONE, DESK] {
+        let dom = browse(
+            &browser,
+            &place,
+            size,
+            &["--virtual-time-budget=2000", "--dump-dom"],
+            page,
+        );
+        let found = title(&dom);
+        let [wide, window, over, boxes, cut, blank] = found[..] else {
+            panic!("{found:?}")
+        };
+        assert!(wide <= window, "the page scrolls sideways: {wide} of {window}");
+        assert_eq!(
+            (over, cut, blank),
+            (0.0, 0.0, 0.0),
+            "elements over the edge, drawings over the edge, blank drawings"
+        );
+        if size == PHONE {
+            assert!(window < 600.0, "no phone: {window}");
+            assert!(boxes > 0.0, "wide tables scroll inside their boxes");
+        }
+    }
+}
+
+#[test]
+fn all_tables_are_shown() {
+    let Some(browser) = chromium() else {
+        return;
+    };
+    let place = results();
+    place.ok(REPORT);
+    // innerText is what a person sees: hidden text is not in it. Details are opened first.
+    let script = "document.querySelectorAll('details').forEach(details => details.open = true);
+        document.body.innerHTML = '<pre>' + document.body.innerText.replaceAll('<', '&lt;') + '</pre>';";
+    let page = with_script(&place, script);
+    let text = browse(
+        &browser,
+        &place,
+        PHONE,
+        &["--virtual-time-budget=2000", "--dump-dom"],
+        page,
+    );
+    let parts = [
+        "ERNN(K=1)",
+        "ERNN(K=3)",
+        "LSTM",
+        "RNN",
+        "cut short",
+        "0/1, 1 cut short",
+        "lowest to highest",
+        "at least",
+        "called 9",
+        "epochs = 2",
+        "Comparison on digits",
+        "ernn-k3",
+        "A&amp;B",
+    ];
+    for part in parts {
+        assert!(text.contains(part), "no `{part}` on the page");
+    }
+}

@@ -1,0 +1,292 @@
+//! A target a step: the loss of every step's state, for classes of steps and for the next token.
+//!
+//! ```text
+//! states of the last layer [steps of all sequences, D] -> dropout -> readout -> softmax cross-entropy, mean over all steps
+//! ```
+//!
+//! Logits exist a chunk at a time (`ernn_kernels::Softmax`). A text runs in windows with the state carried from one to the next; each
+//! window begins at the first learned step size, whatever came before it.
+
+use ernn_kernels::{Panels, Real, RowLoss, Softmax, SoftmaxGradient};
+
+use super::embedding::starts;
+use super::layers::{self, AtTop, LayerWorkspace, Pass};
+use super::{LossOptions, Model, PIECE, State, Workspace};
+use crate::batch::Batch;
+use crate::head::{apply_mask, dropout_mask};
+use crate::{Error, Result};
+
+impl<F: Real> Model<F> {
+    /// [`Model::loss_and_gradient`] of the next window of a text: the state goes on from window to window, no gradient flows back over
+    /// the border. `State::default()` begins a text.
+    ///
+    /// # Errors
+    /// As [`Model::loss_and_gradient`]; or if the state is that of other streams.
+    pub fn window_loss_and_gradient(
+        &self,
+        batch: &Batch<F>,
+        options: &LossOptions<F>,
+        state: &mut State<F>,
+        workspace: &mut Workspace<F>,
+        gradient: &mut [F],
+    ) -> Result<(F, usize)> {
+        self.check_batch(batch, options)?;
+        self.check_streams()?;
+        gradient.fill(F::ZERO);
+        let embedded = self.embedded(batch, options, workspace);
+        let inputs = embedded.as_ref().unwrap_or(&batch.inputs);
+        let outcome = self.loss_of_steps(batch, inputs, options, state, workspace, gradient);
+        workspace.embedded = embedded;
+        outcome
+    }
+
+    /// The loss of each step of all sequences, one after the other, and whether its target was the likeliest; no dropout. The state
+    /// goes on as in [`Model::window_loss_and_gradient`].
+    ///
+    /// # Errors
+    /// If the batch does not fit the model or the state.
+    pub fn step_losses(
+        &self,
+        batch: &Batch<F>,
+        state: &mut State<F>,
+        workspace: &mut Workspace<F>,
+    ) -> Result<Vec<RowLoss<F>>> {
+        let options = LossOptions::default();
+        self.check_batch(batch, &options)?;
+        let embedded = self.embedded(batch, &options, workspace);
+        let inputs = embedded.as_ref().unwrap_or(&batch.inputs);
+        let whole = self.config.bidirectional;
+        let found = self.walk(batch, inputs, if whole { None } else { Some(PIECE) }, state, |walk| {
+            let pass = walk.pass(None);
+            layers::forward(walk.folded, pass, &mut workspace.layers, false);
+            let rows = self.rows(&workspace.layers, walk.piece);
+            let losses =
+                self.softmax(walk.readout)
+                    .run(walk.piece.isa(), &rows, &walk.targets, None, &mut workspace.softmax);
+            (losses, last_states(&workspace.layers))
+        });
+        workspace.embedded = embedded;
+        let (pieces, places) = found?;
+        // From the order of pieces to that of the sequences.
+        let mut all = vec![None; batch.targets.len()];
+        for (loss, place) in pieces.into_iter().flatten().zip(places) {
+            all[place] = Some(loss);
+        }
+        Ok(all.into_iter().flatten().collect())
+    }
+
+    /// Mean loss, number of right steps, and the gradient added up.
+    pub(super) fn loss_of_steps(
+        &self,
+        batch: &Batch<F>,
+        inputs: &Panels<F>,
+        options: &LossOptions<F>,
+        state: &mut State<F>,
+        workspace: &mut Workspace<F>,
+        gradient: &mut [F],
+    ) -> Result<(F, usize)> {
+        let total = batch.targets.len();
+        let scale = F::ONE / F::from_f64(total.max(1) as f64);
+        let dropout = self.layer_dropout(batch, options);
+        let readout = self.config.readout();
+        let (found, _) = self.walk(batch, inputs, options.tbptt, state, |walk| {
+            let pass = walk.pass(dropout);
+            layers::forward(walk.folded, pass, &mut workspace.layers, true);
+            let mut rows = self.rows(&workspace.layers, walk.piece);
+            let dropped = options.dropout.filter(|_| self.config.dropout > 0.0);
+            if let Some((seed, epoch)) = dropped {
+                let draws = walk.draws(&batch.indices);
+                dropout_mask(
+                    self.config.dropout,
+                    seed,
+                    epoch,
+                    &draws,
+                    readout.inputs,
+                    &mut workspace.mask,
+                );
+                apply_mask(&mut rows, &workspace.mask);
+            }
+            let own = self.readout_range();
+            let (weight, bias) = gradient[own].split_at_mut(readout.inputs * readout.classes);
+            let at_rows = &mut workspace.pooled_gradient;
+            at_rows.resize(rows.len(), F::ZERO);
+            let wanted = SoftmaxGradient {
+                scale,
+                weight,
+                bias,
+                states: at_rows,
+            };
+            let losses = self.softmax(walk.readout).run(
+                walk.piece.isa(),
+                &rows,
+                &walk.targets,
+                Some(wanted),
+                &mut workspace.softmax,
+            );
+            if dropped.is_some() {
+                apply_mask(&mut workspace.pooled_gradient, &workspace.mask);
+            }
+            // The backward pass needs the traces as they are.
+            let last = last_states(&workspace.layers);
+            self.spread_rows(walk.piece, workspace);
+            let all = std::mem::take(&mut workspace.all);
+            self.back_through(walk.folded, pass, AtTop::All(&all), batch, workspace, gradient);
+            workspace.all = all;
+            (losses, last)
+        })?;
+        let rows = found.iter().flatten();
+        let sum: F = rows.clone().map(|row| row.loss).sum();
+        Ok((sum * scale, rows.filter(|row| row.correct).count()))
+    }
+
+    fn softmax<'p>(&self, parameters: &'p [F]) -> Softmax<'p, F> {
+        let readout = self.config.readout();
+        let (weight, bias) = parameters.split_at(readout.inputs * readout.classes);
+        Softmax {
+            inputs: readout.inputs,
+            classes: readout.classes,
+            weight,
+            bias,
+        }
+    }
+
+    /// Goes over the pieces of a batch, with the state carried; gives what `work` gives for each, and the places of the steps in
+    /// that order.
+    fn walk<T>(
+        &self,
+        batch: &Batch<F>,
+        inputs: &Panels<F>,
+        piece: Option<usize>,
+        state: &mut State<F>,
+        mut work: impl FnMut(Walk<F>) -> (T, Vec<Vec<F>>),
+    ) -> Result<(Vec<T>, Vec<usize>)> {
+        let (folded, readout) = self.fold();
+        let sequences = inputs.sequences();
+        if !state.layers.is_empty() && state.layers[0].len() != sequences * folded[0][0].state_len() {
+            return Err(Error::Setting {
+                name: "state".to_string(),
+                found: "that of other streams".to_string(),
+                expected: format!("the state of {sequences} streams of this model"),
+            });
+        }
+        let longest = inputs.lengths().iter().copied().max().unwrap_or(0);
+        let piece = piece.unwrap_or(longest).clamp(1, longest.max(1));
+        let starts = starts(inputs.lengths());
+        let mut own = Panels::new(inputs.isa(), 1, &[]);
+        let (mut found, mut all_places) = (Vec::new(), Vec::new());
+        for from in (0..longest).step_by(piece) {
+            let part = if piece < longest {
+                own.copy_piece(inputs, from, from + piece);
+                &own
+            } else {
+                inputs
+            };
+            let places: Vec<usize> = part
+                .lengths()
+                .iter()
+                .zip(&starts)
+                .flat_map(|(&length, start)| (0..length).map(move |step| start + from + step))
+                .collect();
+            let targets = places.iter().map(|&place| batch.targets[place]).collect();
+            let (result, last) = work(Walk {
+                folded: &folded,
+                readout,
+                piece: part,
+                initial: (!state.layers.is_empty()).then_some(&state.layers[..]),
+                first_step: from,
+                targets,
+            });
+            state.layers = last;
+            found.push(result);
+            all_places.extend(places);
+        }
+        Ok((found, all_places))
+    }
+
+    /// The states of the last layer at all steps, sequence after sequence, `[steps, D]`; of two directions side by side.
+    fn rows(&self, layers: &[LayerWorkspace<F>], piece: &Panels<F>) -> Vec<F> {
+        let directions = &layers[layers.len() - 1].directions;
+        let width = self.config.readout().inputs;
+        let own = width / directions.len();
+        let steps: usize = piece.lengths().iter().sum();
+        let mut rows = vec![F::ZERO; steps * width];
+        let mut row = 0;
+        for (sequence, &length) in piece.lengths().iter().enumerate() {
+            for step in 0..length {
+                for (place, direction) in directions.iter().enumerate() {
+                    let step = if place == 0 { step } else { length - 1 - step };
+                    let out = &mut rows[row * width + place * own..][..own];
+                    direction.trace.states().read_step(sequence, step, out);
+                }
+                row += 1;
+            }
+        }
+        rows
+    }
+
+    /// The gradient at those rows, put where each direction's states stand.
+    fn spread_rows(&self, piece: &Panels<F>, workspace: &mut Workspace<F>) {
+        let directions = self.config.directions();
+        let width = self.config.readout().inputs;
+        let own = width / directions;
+        let starts = starts(piece.lengths());
+        let rows = &workspace.pooled_gradient;
+        workspace
+            .all
+            .resize_with(directions, || Panels::new(piece.isa(), 1, &[]));
+        for (place, panels) in workspace.all.iter_mut().enumerate() {
+            panels.lay_out_as(piece, own);
+            panels.pack_steps(own, piece.lengths(), |sequence, step| {
+                let step = if place == 0 {
+                    step
+                } else {
+                    piece.lengths()[sequence] - 1 - step
+                };
+                &rows[(starts[sequence] + step) * width + place * own..][..own]
+            });
+        }
+    }
+}
+
+/// Steps of a sequence at most, so that no two steps of an epoch share a draw.
+const STEPS: usize = 1 << 32;
+
+/// One piece on a walk over a batch.
+struct Walk<'a, F: Real> {
+    folded: &'a [layers::FoldedLayer<F>],
+    readout: &'a [F],
+    piece: &'a Panels<F>,
+    initial: Option<&'a [Vec<F>]>,
+    first_step: usize,
+    targets: Vec<u32>,
+}
+
+impl<'a, F: Real> Walk<'a, F> {
+    /// A number for each step that no other one of the epoch has.
+    fn draws(&self, sequences: &[usize]) -> Vec<usize> {
+        let lengths = self.piece.lengths().iter().zip(sequences);
+        lengths
+            .flat_map(|(&length, sequence)| (0..length).map(move |step| sequence * STEPS + self.first_step + step))
+            .collect()
+    }
+
+    fn pass(&self, dropout: Option<layers::LayerDropout<'a>>) -> Pass<'a, F> {
+        Pass {
+            input: self.piece,
+            initial: self.initial,
+            first_step: self.first_step,
+            dropout,
+        }
+    }
+}
+
+/// The state of each layer at the end of a piece; none of models of two directions, which do not go on.
+fn last_states<F: Real>(layers: &[LayerWorkspace<F>]) -> Vec<Vec<F>> {
+    if layers.iter().any(|layer| layer.directions.len() > 1) {
+        return Vec::new();
+    }
+    layers
+        .iter()
+        .map(|layer| layer.directions[0].trace.last_state())
+        .collect()
+}

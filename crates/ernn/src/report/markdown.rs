@@ -1,0 +1,72 @@
+//! The same in Markdown: tables, what was cut short, and the settings; figures and heat tables are the page's.
+
+use super::GENERATOR;
+use super::group::Group;
+use super::tables::{reaches, speed_rows};
+use crate::compare::aligned;
+use crate::reproduce::table_cells;
+
+/// The report as Markdown.
+pub fn markdown(groups: &[Group], title: &str) -> String {
+    let sections: Vec<String> = groups.iter().map(section).collect();
+    format!("{GENERATOR}\n\n# {}\n\n{}", safe(title), sections.join("\n"))
+}
+
+fn section(group: &Group) -> String {
+    let metric = group.metric();
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for row in group.table() {
+        let (names, mut values): (Vec<String>, Vec<String>) = table_cells(&row, metric).into_iter().unzip();
+        if rows.is_empty() {
+            rows.push(names);
+        }
+        values[0] = safe(&values[0]);
+        if reaches(&row, metric) {
+            values[2] = format!("**{}**", values[2]);
+        }
+        rows.push(values);
+    }
+    let notes: Vec<String> = group.notes.iter().map(|note| safe(note)).collect();
+    let mut text = format!(
+        "## {} ({})\n\n{}\n\n{}",
+        safe(&group.title),
+        safe(&group.key),
+        notes.join(" "),
+        aligned(&rows)
+    );
+    let unfinished = group.unfinished();
+    if !unfinished.is_empty() {
+        text += "\nNot finished:\n\n";
+        unfinished
+            .iter()
+            .for_each(|sentence| text += &format!("- {}\n", safe(sentence)));
+    }
+    if let Some((head, mut lines)) = speed_rows(group) {
+        lines.iter_mut().for_each(|line| line[0] = safe(&line[0]));
+        lines.insert(0, head);
+        text += &format!(
+            "\nSeconds of training until the validation part shows:\n\n{}",
+            aligned(&lines)
+        );
+    }
+    text
+}
+
+/// Text that is no markup: a table's bars, tags and emphasis of a file's name stay what they are.
+fn safe(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '|' | '*' | '_' | '`' | '[' | ']' | '\\' => {
+                safe.push('\\');
+                safe.push(letter);
+            }
+            '<' => safe += "&lt;",
+            '>' => safe += "&gt;",
+            '&' => safe += "&amp;",
+            '\n' | '\r' => safe.push(' '),
+            letter => safe.push(letter),
+        }
+    }
+    safe
+}

@@ -1,0 +1,162 @@
+//! The page: one HTML file with its style and its figures inside.
+
+use super::group::{Group, GroupRow};
+use super::{GENERATOR, confusion, figures, tables};
+use crate::train::plot::{self, escaped};
+
+/// Light first, dark over it on screens; paper is always light. Wide things scroll inside `.box`.
+const STYLE: &str = "
+:root { color-scheme: light dark; --ink: #1f2328; --paper: #ffffff; --soft: #57606a; --rule: #d8dee4; --shade: #f6f8fa;
+  --link: #0b57b8; --heat: 11 99 206 }
+@media screen and (prefers-color-scheme: dark) {
+  :root { --ink: #e6edf3; --paper: #0d1117; --soft: #9198a1; --rule: #30363d; --shade: #161b22; --link: #79b8ff; --heat: 108 176 255 }
+}
+* { box-sizing: border-box }
+html { -webkit-text-size-adjust: 100% }
+body { margin: 0 auto; padding: 1rem; max-width: 64rem; font: 1rem/1.5 system-ui, sans-serif; color: var(--ink);
+  background: var(--paper); overflow-wrap: break-word }
+h1 { font-size: 1.6rem; line-height: 1.25 } h2 { font-size: 1.25rem; margin-top: 3rem; border-top: 1px solid var(--rule); padding-top: 1rem }
+a { color: var(--link) } .soft, caption { color: var(--soft) }
+.box { overflow-x: auto; margin: 1rem 0; border: 1px solid var(--rule); border-radius: 6px }
+.box:focus-visible, summary:focus-visible, a:focus-visible { outline: 2px solid var(--link); outline-offset: 2px }
+table { border-collapse: collapse; font-size: .875rem; font-variant-numeric: tabular-nums; width: 100% }
+caption { text-align: left; padding: .5rem .6rem; white-space: nowrap }
+th, td { padding: .3rem .6rem; text-align: right; white-space: nowrap; border-top: 1px solid var(--rule) }
+th { font-weight: 400 } thead th { color: var(--soft); vertical-align: bottom } th:first-child { text-align: left }
+tbody th:first-child { position: sticky; left: 0; background: var(--paper) }
+thead th { background: var(--shade) } tr.reached td:nth-child(3), tr.reached th { font-weight: 700 }
+.heat td { background: rgb(var(--heat) / var(--share, 0)); text-align: center; -webkit-print-color-adjust: exact; print-color-adjust: exact }
+.figures { display: flex; flex-wrap: wrap; gap: 1rem; margin: 1rem 0 } .figures figure { margin: 0; flex: 0 1 30rem; min-width: 0 }
+.figures svg { max-width: 100%; height: auto; border: 1px solid var(--rule); border-radius: 6px }
+details { margin: .5rem 0 } summary { cursor: pointer; padding: .25rem 0 }
+pre { overflow-x: auto; padding: .75rem; background: var(--shade); border: 1px solid var(--rule); border-radius: 6px; font-size: .8125rem }
+@media print { body { max-width: none; font-size: 10pt } .box { overflow: visible; border: 0 } h2, figure, tr { break-inside: avoid }
+  table { font-size: 7.5pt } th, td { padding: .15rem .3rem; white-space: normal } h2 { break-after: avoid } }
+";
+
+/// The report as a page that needs nothing else.
+pub fn html(groups: &[Group], title: &str) -> String {
+    let title = escaped(title);
+    let runs: usize = groups
+        .iter()
+        .flat_map(|group| &group.rows)
+        .map(|row| row.runs.len())
+        .sum();
+    let mut html = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n{GENERATOR}\n\
+         <style>{STYLE}{}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n\
+         <p class=\"soft\">{runs} runs. Ours: mean ± sample standard deviation over the seeds that came to their end, on the test part, which \
+         a run reads once. Bold: the paper's figure is reached. KB: 4 bytes a parameter that is not 0. Times are those of the machine at \
+         hand.</p>\n",
+        plot::style()
+    );
+    if groups.len() > 1 {
+        html += "<nav aria-label=\"Tables\"><ul>\n";
+        for (index, group) in groups.iter().enumerate() {
+            html += &format!("<li><a href=\"#table-{}\">{}</a></li>\n", index + 1, headline(group));
+        }
+        html += "</ul></nav>\n";
+    }
+    for (index, group) in groups.iter().enumerate() {
+        html += &section(index + 1, group);
+    }
+    html + &format!(
+        "</main>\n<footer class=\"soft\"><p>Made by ernn {}.</p></footer>\n</body>\n</html>\n",
+        env!("CARGO_PKG_VERSION")
+    )
+}
+
+fn headline(group: &Group) -> String {
+    format!(
+        "{} <span class=\"soft\">({})</span>",
+        escaped(&group.title),
+        escaped(&group.key)
+    )
+}
+
+fn section(number: usize, group: &Group) -> String {
+    let mut html = format!("<section id=\"table-{number}\">\n<h2>{}</h2>\n", headline(group));
+    html += &format!("<p>{}</p>\n", escaped(&group.notes.join(" ")));
+    html += &tables::main_table(group);
+    let unfinished = group.unfinished();
+    if !unfinished.is_empty() {
+        html += "<p>Not finished:</p>\n<ul>\n";
+        unfinished
+            .iter()
+            .for_each(|sentence| html += &format!("<li>{}</li>\n", escaped(sentence)));
+        html += "</ul>\n";
+    }
+    html += "<div class=\"figures\">\n";
+    for figure in figures::figures(group) {
+        html += &format!("<figure>{figure}</figure>\n");
+    }
+    html += "</div>\n";
+    html += &tables::speed_table(group).unwrap_or_default();
+    html += &confusion::matrices(group);
+    group.rows.iter().for_each(|row| html += &settings(row));
+    html + "</section>\n"
+}
+
+/// What it takes to repeat a row: settings, seeds, revision, machine.
+fn settings(row: &GroupRow) -> String {
+    let first = &row.runs[0];
+    let seeds: Vec<String> = row.runs.iter().map(|run| run.seed.to_string()).collect();
+    let revision = first
+        .revision
+        .as_ref()
+        .map_or_else(String::new, |revision| format!(", revision {revision}"));
+    let about = format!(
+        "seeds {}; version {}{revision}; data {} ({}); machine {}",
+        seeds.join(", "),
+        first.version,
+        first.dataset,
+        first.fingerprint,
+        first.machine
+    );
+    format!(
+        "<details>\n<summary>Settings of {}</summary>\n<p class=\"soft\">{}</p>\n<pre tabindex=\"0\">{}</pre>\n</details>\n",
+        escaped(&first.row_title),
+        escaped(&about),
+        escaped(&first.settings.to_toml())
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::group::tests::{group, run};
+    use super::super::markdown;
+    use super::*;
+
+    #[test]
+    fn text_of_files_is_never_markup() {
+        let evil = "<script>alert('x')</script>\"&|";
+        let mut record = run("rnn", 1, &[0.5, 0.6]);
+        record.row_title = evil.to_string();
+        record.classes = vec![evil.to_string(); 2];
+        record.error = Some(evil.to_string());
+        record.cut_short = true;
+        record.dataset = evil.to_string();
+        record.settings.data.source = evil.to_string();
+        let mut found = group(vec![vec![record]]);
+        found.title = evil.to_string();
+        found.key = evil.to_string();
+        found.notes = vec![evil.to_string()];
+        found.rows[0].name = evil.to_string();
+        for text in [html(&[found.clone(), found.clone()], evil), markdown(&[found], evil)] {
+            assert!(!text.contains("<script") && !text.contains("</script"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_row_that_reaches_the_paper_is_bold() {
+        let mut record = run("rnn", 1, &[0.5]);
+        record.paper.accuracy = Some(89.0);
+        let found = group(vec![vec![record.clone()]]);
+        assert!(html(std::slice::from_ref(&found), "x").contains("<tr class=\"reached\">"));
+        assert!(markdown(&[found], "x").contains("**90.00**"));
+        record.paper.accuracy = Some(91.0);
+        assert!(!html(&[group(vec![vec![record]])], "x").contains("<tr class=\"reached\">"));
+    }
+}

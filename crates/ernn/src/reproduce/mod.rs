@@ -1,0 +1,39 @@
+//! Reproduce: the rows of the paper's tables, each a file, become runs, and the runs small result files.
+//!
+//! ```text
+//! experiments/NAME/experiment.toml + ROW.toml -> Experiment -> plan (rows x seeds) -> the missing runs of this shard
+//!                                                                -> results/NAME/VARIANT/ROW/seed-N.json -> paper | ours | difference
+//! ```
+//!
+//! Result files are the memory of what was done: they hold settings, machine, revision, numbers and learning curves, and no weights.
+//! Checkpoints and models lie in a work folder of the same shape, which may be thrown away once the results are there.
+//! A variant is a protocol, with `-quick` behind it for the tiny version.
+
+mod available;
+mod embedded;
+mod experiment;
+mod files;
+mod paper;
+mod plan;
+mod protocol;
+mod quick;
+mod record;
+mod revision;
+mod runs;
+mod table;
+mod text;
+mod watcher;
+
+pub use available::{Availability, availability};
+pub use experiment::{Experiment, Row};
+pub use files::ExperimentFiles;
+pub use paper::Paper;
+pub use plan::{Plan, PlannedRun, Selection, Stage};
+pub use protocol::{Protocol, Variant};
+pub use quick::{Quick, limited};
+pub use record::{Curves, RunRecord};
+pub(crate) use record::{confusion as confusion_of, validation as validation_of};
+pub use runs::{Options, Reproduction, reproduce};
+pub use table::{Table, TableRow};
+pub(crate) use text::cells as table_cells;
+pub use watcher::{RunDone, Start, Watcher};
