@@ -35,7 +35,7 @@ pub(super) fn open(name: &str, folder: &Path, options: &OpenOptions) -> Result<D
     let train = train?.ok_or_else(|| {
         let names: Vec<String> = files.iter().map(|file| file_name(file)).collect();
         let found = if names.is_empty() { "no data file".to_owned() } else { super::labels::list(&names) };
-        problem(name, &format!("no training file: found {found}; expected one of .ts, .csv, .tsv, .npy or .npz with the word train in its name, or a folder of .wav files a class"))
+        problem(name, &format!("no training file: found {found}; expected one of .ts, .csv, .tsv, .npy or .npz with the word train in its name, or .wav files in a folder a class"))
     })?;
     assemble(name, train, [validation?, test?])
 }

@@ -90,7 +90,7 @@ fn unclear_folders_are_refused() {
     assert_eq!(
         error(&[("a.csv", train), ("test.csv", test)]),
         "data: no training file: found a.csv, test.csv; expected one of .ts, .csv, .tsv, .npy or .npz with the word train in its \
-         name, or a folder of .wav files a class"
+         name, or .wav files in a folder a class"
     );
     assert!(error(&[("train_test.csv", train)]).contains("no training file"));
     assert!(error(&[("constraint.csv", train)]).contains("no training file"));
@@ -131,5 +131,25 @@ fn a_folder_of_a_known_data_set_is_pointed_to_its_names() {
     assert_eq!(
         found,
         "data: a folder of known data sets: open har-2 or har-6 with the folder as --data-dir"
+    );
+}
+
+#[test]
+fn recordings_in_a_folder_a_class_are_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let sounds = folder.path().join("sounds");
+    let wave = b"RIFF\x28\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x80\x3e\0\0\x80\x3e\0\0\x01\0\x08\0data\x04\0\0\0\x80\x90\x80\x70";
+    for class in ["bark", "meow"] {
+        fs::create_dir_all(sounds.join(class)).unwrap();
+        fs::write(sounds.join(class).join("1.wav"), wave).unwrap();
+    }
+    let options = OpenOptions {
+        cache: Some(folder.path().join("cache")),
+        ..OpenOptions::default()
+    };
+    let data = crate::data::open(&sounds.display().to_string(), &options).unwrap();
+    assert_eq!(
+        (data.classes.as_slice(), data.train.features),
+        (&["bark".to_owned(), "meow".to_owned()][..], 32)
     );
 }

@@ -12,9 +12,10 @@ use std::path::Path;
 
 use super::cache::Cache;
 use super::clips::{Clip, Extractor, Recipe, parts};
-use super::commands::{RATE, speaker_of};
+use super::commands::RATE;
 use super::feature_names;
 use super::mel::MelSettings;
+use super::release::speaker_of;
 use super::source::Source;
 use crate::data::folder::part_of;
 use crate::data::labels::Names;

@@ -1,11 +1,5 @@
 //! Google Speech Commands, releases 0.01 and 0.02: `google-30` and `google-12`.
 //!
-//! ```text
-//! yes/0a7c2a8d_nohash_0.wav  ...          a folder a word; the speaker stands before _nohash_
-//! validation_list.txt  testing_list.txt   what is not in them is for training
-//! _background_noise_/*.wav                minutes of noise
-//! ```
-//!
 //! `google-30` has the 30 words of release 0.01 (0.02 added five, which are left out). `google-12` has ten of them, and, drawn
 //! from the seed as in TensorFlow's `input_data.py`, for every ten recordings of a part
 //! - one of `unknown`: a recording of one of the other words in the same part,
@@ -18,7 +12,7 @@
 //! Features are those of EdgeML's `process_google.py`: [`mel`](super::mel) of one second, shorter recordings with zeros in front.
 //! Groups are the speakers; silence is a group of its own. Warden, "Speech Commands", arXiv 1804.03209.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use rand::RngExt;
@@ -27,28 +21,17 @@ use rand::seq::SliceRandom;
 use super::cache::Cache;
 use super::clips::{Clip, Extractor, Recipe, parts};
 use super::mel::MelSettings;
-use super::source::{Listing, Source};
+use super::release::{KEYWORDS, LISTS, NOISE, OTHERS, RELEASES, Release, is_list, is_noise, speaker_of, word_of};
+use super::source::Source;
 use super::{AudioOptions, dataset};
 use crate::data::labels::Names;
 use crate::data::lookup;
 use crate::data::random::stream;
-use crate::data::raw::format_error;
 use crate::data::{Dataset, OpenOptions, Part, Values};
 use crate::{Error, Result};
 
 /// Samples a second, and samples a recording.
 pub(super) const RATE: u32 = 16_000;
-const LISTS: [(&str, usize); 2] = [("validation_list.txt", 1), ("testing_list.txt", 2)];
-const NOISE: &str = "_background_noise_";
-/// Recordings of the releases, all words together; the second one is told by the words it added.
-const RELEASES: [usize; 2] = [64_721, 105_829];
-const ADDED: &str = "visual";
-
-const KEYWORDS: [&str; 10] = ["yes", "no", "up", "down", "left", "right", "on", "off", "stop", "go"];
-const OTHERS: [&str; 20] = [
-    "bed", "bird", "cat", "dog", "eight", "five", "four", "happy", "house", "marvin", "nine", "one", "seven", "sheila",
-    "six", "three", "tree", "two", "wow", "zero",
-];
 const SILENCE: u32 = 10;
 const UNKNOWN: u32 = 11;
 
@@ -95,111 +78,6 @@ pub(super) fn recipe() -> Recipe {
         mel: MelSettings::at(RATE),
         length: Some(RATE as usize),
     }
-}
-
-fn is_list(name: &str) -> bool {
-    LISTS.iter().any(|(list, _)| file_of(name) == *list)
-}
-
-fn is_noise(name: &str) -> bool {
-    word_of(name) == NOISE && name.ends_with(".wav")
-}
-
-fn file_of(name: &str) -> &str {
-    name.rsplit('/').next().unwrap_or(name)
-}
-
-/// The folder that a recording lies in.
-pub(super) fn word_of(name: &str) -> &str {
-    name.rsplit('/').nth(1).unwrap_or("")
-}
-
-/// The speaker of a recording.
-pub(super) fn speaker_of(name: &str) -> &str {
-    let file = file_of(name);
-    file.split_once("_nohash_").map_or(file, |(speaker, _)| speaker)
-}
-
-/// A whole release: the recordings of every word and their parts.
-struct Release<'a> {
-    source: &'a Source,
-    listing: &'a Listing,
-    /// Each recording with its part.
-    recordings: Vec<(&'a str, usize)>,
-}
-
-impl<'a> Release<'a> {
-    /// Checks that the release is complete and divides it.
-    fn of(source: &'a Source, listing: &'a Listing, releases: [usize; 2]) -> Result<Release<'a>> {
-        let names: Vec<&str> = listing
-            .recordings
-            .iter()
-            .map(String::as_str)
-            .filter(|name| word_of(name) != NOISE)
-            .collect();
-        let words: HashSet<&str> = names.iter().map(|name| word_of(name)).collect();
-        if let Some(word) = KEYWORDS.iter().chain(&OTHERS).find(|word| !words.contains(*word)) {
-            let found = format!("no recording of \"{word}\"");
-            return Err(format_error(
-                source.path(),
-                "",
-                &found,
-                "the 30 words of Speech Commands",
-            ));
-        }
-        let release = usize::from(words.contains(ADDED));
-        if names.len() != releases[release] {
-            let expected = format!("{} as in release 0.0{}", releases[release], release + 1);
-            return Err(format_error(
-                source.path(),
-                "",
-                &format!("{} recordings", names.len()),
-                &expected,
-            ));
-        }
-        let parts = listed(source, listing, &names)?;
-        let part = |name: &&'a str| parts.get(short(name)).copied().unwrap_or(0);
-        Ok(Release {
-            source,
-            listing,
-            recordings: names.iter().map(|name| (*name, part(name))).collect(),
-        })
-    }
-}
-
-/// `word/file`, as the lists have it.
-fn short(name: &str) -> &str {
-    name.rmatch_indices('/').nth(1).map_or(name, |(at, _)| &name[at + 1..])
-}
-
-/// The recordings that the lists name, each with its part; every one of them has to be there.
-fn listed<'a>(source: &Source, listing: &'a Listing, names: &[&str]) -> Result<HashMap<&'a str, usize>> {
-    let there: HashSet<&str> = names.iter().map(|name| short(name)).collect();
-    let mut parts = HashMap::new();
-    for (list, part) in LISTS {
-        let file = listing.files.iter().find(|(name, _)| file_of(name) == list);
-        let (name, bytes) = file.ok_or_else(|| format_error(source.path(), "", &format!("no {list}"), "the list"))?;
-        let path = source.path().join(name);
-        let text = str::from_utf8(bytes).map_err(|error| format_error(&path, "", &error.to_string(), "text"))?;
-        for (line, number) in text
-            .lines()
-            .map(str::trim)
-            .zip(1..)
-            .filter(|(line, _)| !line.is_empty())
-        {
-            if !there.contains(line) {
-                let found = format!("\"{}\", which is not there", line.escape_debug());
-                return Err(format_error(
-                    &path,
-                    &format!(", line {number}"),
-                    &found,
-                    "a recording of this folder",
-                ));
-            }
-            parts.insert(line, part);
-        }
-    }
-    Ok(parts)
 }
 
 fn google_30(release: &Release, extractor: &Extractor) -> Result<Dataset> {

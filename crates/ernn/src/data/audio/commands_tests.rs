@@ -1,5 +1,7 @@
+use std::collections::HashSet;
 use std::fs;
 
+use super::super::release::ADDED;
 use super::super::wav::tests::sixteen_bits;
 use super::*;
 

@@ -13,6 +13,7 @@ mod clips;
 mod commands;
 mod digits;
 mod mel;
+mod release;
 mod resample;
 mod sha1;
 mod source;

@@ -6,6 +6,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use super::release::is_list;
 use crate::data::archive::{Archive, Member};
 use crate::{Error, Result};
 
@@ -39,11 +40,12 @@ impl Source {
 
     /// A text that changes with the content: name, size and time of change of the archive, or of all files in the folder.
     pub fn identity(&self) -> Result<String> {
-        let names = if self.path.is_dir() {
-            self.names(|name| is_recording(name) || is_list(name))?
+        let mut names = if self.path.is_dir() {
+            self.walk(|_| false)?.0
         } else {
             Vec::new()
         };
+        names.retain(|name| is_recording(name) || is_list(name));
         let mut identity = String::new();
         if names.is_empty() {
             note(
@@ -60,19 +62,9 @@ impl Source {
 
     /// Goes through the source without reading recordings, but for `kept` files.
     pub fn list(&self, kept: impl Fn(&str) -> bool) -> Result<Listing> {
-        let names = RefCell::new(Vec::new());
-        let wanted = |name: &str| {
-            names.borrow_mut().push(name.to_owned());
-            kept(name)
-        };
-        let files = self.archive.read(&wanted, |member| Ok(member.bytes))?.into_list();
-        let mut recordings = names.into_inner();
+        let (mut recordings, files) = self.walk(kept)?;
         recordings.retain(|name| is_recording(name));
-        recordings.sort();
-        Ok(Listing {
-            recordings,
-            files: files.into_iter().collect(),
-        })
+        Ok(Listing { recordings, files })
     }
 
     /// Applies `work` to the wanted members in parallel; results with their names.
@@ -84,17 +76,17 @@ impl Source {
         Ok(self.archive.read(wanted, work)?.into_list())
     }
 
-    fn names(&self, which: impl Fn(&str) -> bool) -> Result<Vec<String>> {
+    /// The names of all files, sorted, and the content of those that are `kept`.
+    fn walk(&self, kept: impl Fn(&str) -> bool) -> Result<(Vec<String>, BTreeMap<String, Vec<u8>>)> {
         let names = RefCell::new(Vec::new());
         let wanted = |name: &str| {
             names.borrow_mut().push(name.to_owned());
-            false
+            kept(name)
         };
-        self.archive.read(&wanted, |_| Ok(()))?;
+        let files = self.archive.read(&wanted, |member| Ok(member.bytes))?.into_list();
         let mut names = names.into_inner();
-        names.retain(|name| which(name));
         names.sort();
-        Ok(names)
+        Ok((names, files.into_iter().collect()))
     }
 }
 
@@ -102,10 +94,6 @@ impl Source {
 fn is_recording(name: &str) -> bool {
     let file = name.rsplit('/').next().unwrap_or(name);
     !file.starts_with('.') && file.to_ascii_lowercase().ends_with(".wav")
-}
-
-fn is_list(name: &str) -> bool {
-    name.ends_with("_list.txt")
 }
 
 fn note(path: &Path, name: &str, identity: &mut String) -> Result<()> {

@@ -18,7 +18,8 @@ use std::path::{Path, PathBuf};
 
 use super::cache::Cache;
 use super::clips::{Clip, Extractor, parts};
-use super::commands::{self, clip, recipe, speaker_of, word_of};
+use super::commands::{self, clip, recipe};
+use super::release::{speaker_of, word_of};
 use super::source::Source;
 use super::{AudioOptions, dataset, sha1};
 use crate::Result;
