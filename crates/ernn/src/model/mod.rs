@@ -30,9 +30,9 @@ pub use self::pieces::State;
 pub use self::runner::Runner;
 pub use self::states::LayerStates;
 use crate::batch::Batch;
-use crate::cell::{CellConfig, Span};
+use crate::cell::Span;
 use crate::data::Task;
-use crate::head::{Readout, apply_mask, cross_entropy, dropout_mask, squared_error};
+use crate::head::{apply_mask, cross_entropy, dropout_mask, squared_error};
 use crate::{Error, Result};
 
 /// A model and its parameters.

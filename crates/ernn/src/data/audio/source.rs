@@ -24,6 +24,9 @@ pub(super) struct Listing {
     pub files: BTreeMap<String, Vec<u8>>,
 }
 
+/// The bytes of files by their names.
+type Files = BTreeMap<String, Vec<u8>>;
+
 impl Source {
     /// The folder or archive at a path.
     pub fn at(path: &Path) -> Source {
@@ -77,7 +80,7 @@ impl Source {
     }
 
     /// The names of all files, sorted, and the content of those that are `kept`.
-    fn walk(&self, kept: impl Fn(&str) -> bool) -> Result<(Vec<String>, BTreeMap<String, Vec<u8>>)> {
+    fn walk(&self, kept: impl Fn(&str) -> bool) -> Result<(Vec<String>, Files)> {
         let names = RefCell::new(Vec::new());
         let wanted = |name: &str| {
             names.borrow_mut().push(name.to_owned());
