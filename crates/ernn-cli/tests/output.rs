@@ -169,11 +169,8 @@ fn how_data_was_prepared_is_recorded_and_done_again_by_evaluate() {
     }
     let loss = |arguments: &str| place.json(arguments)["loss"].clone();
     let reported: Value = serde_json::from_str(&place.text("run/result.json")).unwrap();
-    assert_eq!(loss("evaluate run adding-12"), reported["evaluation"]["loss"]);
-    assert_ne!(
-        loss("evaluate run adding-12 --data-seed 6"),
-        reported["evaluation"]["loss"]
-    );
+    assert_eq!(loss("evaluate run adding-12"), reported["loss"]);
+    assert_ne!(loss("evaluate run adding-12 --data-seed 6"), reported["loss"]);
 }
 
 #[test]

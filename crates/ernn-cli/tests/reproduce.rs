@@ -320,7 +320,11 @@ fn refuses_what_it_cannot_do() {
     for (arguments, code, parts) in cases {
         place.fails(arguments, code, parts);
     }
-    place.fails("reproduce har-2 --quick --data-dir .", 1, &["har-2: no folder"]);
+    place.fails(
+        "reproduce har-2 --quick --data-dir .",
+        1,
+        &["har-2: no \"UCI HAR Dataset\""],
+    );
     place.write("results/digits/honest-quick/rnn/seed-1.json", "{}");
     place.fails(
         "reproduce digits --quick --rows rnn",

@@ -37,7 +37,8 @@ impl Metric {
     pub fn value(self, accuracy: Option<f64>, loss: f64) -> f64 {
         match self {
             Metric::Accuracy => accuracy.unwrap_or(0.0),
-            Metric::Perplexity => loss.exp(),
+            // Beyond this it would overflow, and a file of results cannot hold infinity.
+            Metric::Perplexity => loss.min(700.0).exp(),
             Metric::MeanSquaredError => loss,
         }
     }
@@ -112,6 +113,7 @@ mod tests {
     fn perplexity_is_the_exponential_of_the_loss() {
         let uniform = 10_000f64.ln();
         assert!((Metric::Perplexity.value(Some(0.1), uniform) - 10_000.0).abs() < 1e-8);
+        assert!(Metric::Perplexity.value(None, 1e9).is_finite());
         assert_eq!(Metric::Accuracy.value(Some(0.25), uniform), 0.25);
         assert_eq!(Metric::MeanSquaredError.value(None, 0.5), 0.5);
     }

@@ -73,8 +73,7 @@ impl Evaluation {
         let mean = loss / steps.max(1) as f64;
         Evaluation {
             accuracy: Some(ratio(correct, steps).unwrap_or(0.0)),
-            // Beyond this it would overflow.
-            perplexity: (task == Task::NextToken).then(|| mean.min(700.0).exp()),
+            perplexity: (task == Task::NextToken).then(|| Metric::Perplexity.value(None, mean)),
             ..Self::without_classes(steps, mean)
         }
     }

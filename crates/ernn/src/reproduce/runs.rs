@@ -12,6 +12,7 @@ use super::plan::{Plan, PlannedRun, setting};
 use super::record::{self, Curves};
 use super::revision::revision;
 use super::{RunDone, RunRecord, Start, Table, Watcher, limited};
+use crate::cell::CellConfig;
 use crate::checkpoint::EpochRecord;
 use crate::compare::{Shard, latency};
 use crate::data::{self, Dataset, OpenOptions};
@@ -349,6 +350,11 @@ fn without_steps(settings: &RunConfig) -> RunConfig {
             .set_in_layers("max_steps", &one)
             .expect("a length that every cell takes");
     }
+    let hidden = settings.model.layers.first().map_or(0, CellConfig::hidden);
+    let embedding = settings.model.embedding.get_or_insert_default();
+    if embedding.size == 0 {
+        embedding.size = hidden;
+    }
     settings
 }
 
@@ -393,5 +399,26 @@ impl Observer for Clock<'_> {
 
     fn warning(&mut self, text: &str) {
         self.watcher.warning(text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Dataset, Part};
+
+    #[test]
+    fn what_follows_from_the_data_makes_no_other_settings() {
+        let settings = RunConfig::defaults("a text of one's own");
+        let text = Dataset {
+            train: Part::of_tokens(vec![0, 1, 2], vec![0, 3], Vec::new()),
+            ..Dataset::default()
+        };
+        let resolved = settings.resolved(&text);
+        assert_ne!(resolved, settings);
+        assert_eq!(without_steps(&resolved), without_steps(&settings));
+        let mut other = settings.clone();
+        other.model.embedding.get_or_insert_default().tied = true;
+        assert_ne!(without_steps(&other), without_steps(&settings));
     }
 }
