@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::ValueEnum;
 use ernn::checkpoint::SavedModel;
-use ernn::exchange::{edgeml, torch};
+use ernn::exchange::{edgeml, onnx, torch};
 
 /// A form for another program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -13,6 +13,8 @@ pub enum Target {
     Torch,
     /// A folder of .npy files in the layout of EdgeML's PyTorch version
     Edgeml,
+    /// An ONNX file of any model, run and compared before it is written
+    Onnx,
 }
 
 impl Target {
@@ -21,6 +23,7 @@ impl Target {
         match self {
             Target::Torch => torch::write(path, saved),
             Target::Edgeml => edgeml::write(path, saved),
+            Target::Onnx => onnx::write(path, saved),
         }
     }
 }

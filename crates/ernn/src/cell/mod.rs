@@ -42,6 +42,7 @@ pub use self::rnn::RnnConfig;
 pub use self::settings::{Activation, GateActivation, Rank};
 pub use self::span::Span;
 pub use self::spectral::SpectralConfig;
+pub(crate) use self::stacked::reorder;
 pub use self::ugrnn::UgrnnConfig;
 use crate::Result;
 
