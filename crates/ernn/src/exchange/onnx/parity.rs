@@ -246,3 +246,80 @@ fn read_out(parameters: &[f32], classes: usize, state: &[f32]) -> Vec<f32> {
 fn steps(lengths: &[usize]) -> usize {
     lengths.iter().copied().max().unwrap_or(0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::CellConfig;
+    use crate::checkpoint::Provenance;
+    use crate::exchange::onnx::proto::{Attribute, Graph, Model as File, Values};
+    use crate::model::{Model, ModelConfig};
+
+    fn model(kind: &str) -> SavedModel {
+        let cell = CellConfig::of_kind(kind).unwrap().with_hidden(4);
+        SavedModel {
+            model: Model::new(ModelConfig::new(2, 2, vec![cell]), 1).unwrap(),
+            normalization: Normalization {
+                mean: vec![1.0, -2.0],
+                scale: vec![0.5, 3.0],
+            },
+            classes: vec!["no".to_string(), "yes".to_string()],
+            vocabulary: Vec::new(),
+            feature_names: vec!["x".to_string(), "y".to_string()],
+            provenance: Provenance::default(),
+        }
+    }
+
+    /// What the check says about a file that was changed.
+    fn refusal(kind: &str, change: fn(&mut Graph)) -> String {
+        let saved = model(kind);
+        let (bytes, _) = crate::exchange::onnx::to_bytes(&saved).unwrap();
+        let mut file = File::decode(&bytes).unwrap();
+        change(&mut file.graph);
+        check(&file.encode(), &saved).unwrap_err().to_string()
+    }
+
+    fn add(graph: &mut Graph, place: usize, by: f32) {
+        let mut constants = graph.constants.iter_mut().filter_map(|constant| match &mut constant.values {
+            Values::Floats(values) if values.len() > 1 => Some(values),
+            _ => None,
+        });
+        constants.nth(place).unwrap()[0] += by;
+    }
+
+    #[test]
+    fn a_file_that_computes_something_else_is_refused() {
+        for kind in ["lstm", "gru", "ernn", "ugrnn"] {
+            for place in [0, 1, 2] {
+                let change: [fn(&mut Graph); 3] = [|graph| add(graph, 0, 0.1), |graph| add(graph, 1, 0.1), |graph| add(graph, 2, 0.1)];
+                let text = refusal(kind, change[place]);
+                assert!(text.contains("Nothing was written"), "{kind} {place}: {text}");
+            }
+        }
+        let text = refusal("rnn", |graph| add(graph, 2, f32::NAN));
+        assert!(text.contains("NaN"), "{text}");
+    }
+
+    #[test]
+    fn a_state_that_reads_padding_is_refused() {
+        let text = refusal("fastrnn", |graph| {
+            let scan = graph.nodes.iter_mut().find(|node| node.operator == "Scan").unwrap();
+            let body = scan.attributes.iter_mut().find_map(|(_, value)| match value {
+                Attribute::Graph(body) => Some(body),
+                _ => None,
+            });
+            let kept = body.unwrap().nodes.iter_mut().find(|node| node.operator == "Where").unwrap();
+            kept.inputs[2] = kept.inputs[1].clone();
+        });
+        assert!(text.contains("apart"), "{text}");
+    }
+
+    #[test]
+    fn what_is_no_graph_of_ours_is_refused() {
+        let text = refusal("gru", |graph| graph.nodes.clear());
+        assert!(text.contains("no value logits"), "{text}");
+        let text = refusal("gru", |graph| graph.nodes[0].operator = "Einsum".to_string());
+        assert!(text.contains("Einsum"), "{text}");
+        assert!(check(b"not a file", &model("rnn")).unwrap_err().to_string().starts_with("the ONNX file: "));
+    }
+}
