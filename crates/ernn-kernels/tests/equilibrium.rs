@@ -241,8 +241,8 @@ fn loss(case: &Case<f64>, states: &[f64]) -> f64 {
     loss
 }
 
-/// Gradients of the loss at W, b, R or A, B, x and h_0.
-fn gradients(case: &Case<f64>, isa: Isa) -> [Vec<f64>; 6] {
+/// Gradients of the loss at W, b, R or A, B, x, h_0 and c.
+fn gradients(case: &Case<f64>, isa: Isa) -> [Vec<f64>; 7] {
     let (sequences, hidden) = (case.lengths.len(), case.hidden);
     let input = case.input(isa);
     let mut trace = case.run(isa);
@@ -273,6 +273,7 @@ fn gradients(case: &Case<f64>, isa: Isa) -> [Vec<f64>; 6] {
         gradient.right,
         inputs.to_time_major(),
         initial,
+        gradient.identity,
     ]
 }
 
@@ -284,6 +285,15 @@ fn implicit_gradients_are_those_of_finite_differences() {
     {
         for isa in Isa::available() {
             let found = gradients(&case, isa);
+            if case.rank.is_some() {
+                let at = |change: f64| {
+                    let mut case = case.clone();
+                    case.identity += change;
+                    loss(&case, &case.run(isa).states().to_time_major())
+                };
+                let expected = (at(1e-6) - at(-1e-6)) / 2e-6;
+                assert_close(found[6][0], expected, 3e-6, &case.name);
+            }
             for part in 0..6 {
                 let count = case.numbers[part].len();
                 for index in (0..count).step_by(1 + count / 13) {

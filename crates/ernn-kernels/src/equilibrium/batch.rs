@@ -219,6 +219,7 @@ pub fn backward<F: Real>(
         &mut gradient.bias,
         &mut gradient.left,
         &mut gradient.right,
+        &mut gradient.identity,
     ];
     add_up(&gradients[..groups], &sizes, parts);
     if let Some(panels) = &mut input_gradient {

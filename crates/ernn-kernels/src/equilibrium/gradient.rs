@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! J^T lambda = g,   delta = diag(phi') lambda                    (one step: delta = phi' g / gamma)
-//! dR += delta z^T    dW += delta x^T    db += delta    dx += W^T delta
+//! dR += delta z^T    dc += <delta, z>    dW += delta x^T    db += delta    dx += W^T delta
 //! ```
 //!
 //! For `R = c I + A B`, with `p` and `q` as in [`super::newton`]: `(I - A^T diag(p) B^T) v = A^T (p g)`, `delta = p (g + B^T v)`.
@@ -75,7 +75,7 @@ pub(crate) fn differentiate<V: Compiled>(task: GradientTask<V::Scalar>) {
     let panel = hidden * row::<V>();
     let (kept, scratch) = scratch.split_at_mut(CHUNK * (stride + 2 * code_stride));
     let [deltas, codes, codes_gradient] = cut(kept, [CHUNK * stride, CHUNK * code_stride, CHUNK * code_stride]);
-    let [input_weight, bias, left, right] = cut(sums, cell.gradient_sizes());
+    let [input_weight, bias, left, right, identity] = cut(sums, cell.gradient_sizes());
     let tiles = z.len() / stride;
     let mut first = 0;
     while first < tiles {
@@ -99,6 +99,9 @@ pub(crate) fn differentiate<V: Compiled>(task: GradientTask<V::Scalar>) {
                 let out = &mut codes_gradient[local * code_stride..][..code];
                 V::product(Product::plain(&packs.left_turned, delta), &mut Store::plain(out));
             }
+            if let Some(sum) = identity.first_mut() {
+                *sum += inner::<V>(delta, &z[tile * stride..][..panel]);
+            }
             if !input_gradient.is_empty() {
                 let out = &mut input_gradient[tile * input_stride..][..d * row::<V>()];
                 V::product(Product::plain(&packs.input_turned, delta), &mut Store::plain(out));
@@ -118,6 +121,16 @@ pub(crate) fn differentiate<V: Compiled>(task: GradientTask<V::Scalar>) {
         sum_rows::<V>(count, deltas, bias);
         first += count;
     }
+}
+
+/// The inner product of two panels.
+#[inline(always)]
+fn inner<V: Vector>(left: &[V::Scalar], right: &[V::Scalar]) -> V::Scalar {
+    let mut sum = V::zero();
+    for (left, right) in left.chunks_exact(V::LANES).zip(right.chunks_exact(V::LANES)) {
+        sum = V::load(left).mul_add(V::load(right), sum);
+    }
+    sum.sum()
 }
 
 #[inline(always)]

@@ -151,10 +151,11 @@ impl<F: Real> Equilibrium<'_, F> {
         self.recurrent.check(hidden, hidden);
     }
 
-    /// Sizes of the gradient's parts: of `W`, `b`, `R` or `A`, `B`.
-    pub(crate) fn gradient_sizes(&self) -> [usize; 4] {
+    /// Sizes of the gradient's parts: of `W`, `b`, `R` or `A`, `B`, `c`.
+    pub(crate) fn gradient_sizes(&self) -> [usize; 5] {
         let [left, right] = self.recurrent.lengths();
-        [self.input_weight.len(), self.bias.len(), left, right]
+        let identity = usize::from(self.rank() > 0);
+        [self.input_weight.len(), self.bias.len(), left, right, identity]
     }
 }
 
