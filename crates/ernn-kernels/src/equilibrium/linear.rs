@@ -60,6 +60,22 @@ pub(crate) fn eliminate<V: Vector>(n: usize, system: &mut [V::Scalar], right: &m
 #[inline(always)]
 fn exchange<V: Vector>(n: usize, k: usize, system: &mut [V::Scalar], right: &mut [V::Scalar]) {
     let lanes = row::<V>();
+    // Where rows are in order as they stand, which a contraction's mostly are, one look along the lanes is enough.
+    let (mut below, pivot) = ([V::zero(); 2], size(load_row::<V>(&system[k * (n + 1) * lanes..])));
+    for line in k + 1..n {
+        let sizes = size(load_row::<V>(&system[(line * n + k) * lanes..]));
+        below = [below[0].max(sizes[0]), below[1].max(sizes[1])];
+    }
+    let (mut pivots, mut largest) = ([V::Scalar::ZERO; 64], [V::Scalar::ZERO; 64]);
+    store_row(pivot, &mut pivots);
+    store_row(below, &mut largest);
+    if pivots[..lanes]
+        .iter()
+        .zip(&largest)
+        .all(|(pivot, below)| pivot >= below)
+    {
+        return;
+    }
     let mut best = [k; 64];
     let mut largest = [V::Scalar::ZERO; 64];
     for line in k..n {
@@ -80,6 +96,12 @@ fn exchange<V: Vector>(n: usize, k: usize, system: &mut [V::Scalar], right: &mut
             right.swap(k * lanes + lane, line * lanes + lane);
         }
     }
+}
+
+/// `|x|`.
+#[inline(always)]
+fn size<V: Vector>(x: [V; 2]) -> [V; 2] {
+    [x[0].max(V::zero().sub(x[0])), x[1].max(V::zero().sub(x[1]))]
 }
 
 #[cfg(test)]
