@@ -9,11 +9,13 @@
 //! What stands behind a sequence's end counts nothing. Outputs of steps behind the end mean nothing.
 
 use super::graph::{Builder, Name, free};
+use super::pieces::Steps;
 use super::proto::{Attribute, Dimension, Element, Graph};
 use super::{operators, scan};
 use crate::checkpoint::SavedModel;
 use crate::data::{Normalization, Task};
 use crate::model::Pooling;
+use crate::Result;
 
 /// The names of inputs and outputs.
 pub(super) const INPUT: &str = "input";
@@ -49,7 +51,10 @@ pub(super) struct Output {
 }
 
 /// The model's graph, and how many of its layers are operators of their own.
-pub(super) fn graph(saved: &SavedModel) -> (Graph, usize) {
+///
+/// # Errors
+/// If a cell cannot be written.
+pub(super) fn graph(saved: &SavedModel) -> Result<(Graph, usize)> {
     let config = saved.model.config();
     let (layers, _) = saved.model.fold();
     let mut graph = Builder::new("ernn", "");
@@ -58,13 +63,14 @@ pub(super) fn graph(saved: &SavedModel) -> (Graph, usize) {
     let mut own = 0;
     let mut output = None;
     for (index, cells) in layers.iter().enumerate() {
+        let cells: Vec<Steps> = cells.iter().map(Steps::of).collect::<Result<_>>()?;
         let all = index + 1 < layers.len() || every_step || config.pooling == Pooling::Mean;
-        let found = match operators::layer(&mut graph, cells, &sequences, all) {
+        let found = match operators::layer(&mut graph, &cells, &sequences, all) {
             Some(found) => {
                 own += 1;
                 found
             }
-            None => scan::layer(&mut graph, index, cells, &sequences, all),
+            None => scan::layer(&mut graph, index, &cells, &sequences, all),
         };
         sequences.values = found.all.clone().unwrap_or_default();
         output = Some(found);
@@ -79,7 +85,7 @@ pub(super) fn graph(saved: &SavedModel) -> (Graph, usize) {
         };
         read_out(&mut graph, saved, &pooled);
     }
-    (graph.finish(), own)
+    Ok((graph.finish(), own))
 }
 
 /// The inputs, normalized or embedded.

@@ -41,7 +41,7 @@ const MOST_BYTES: usize = i32::MAX as usize;
 /// largest difference among it, in sentences.
 ///
 /// # Errors
-/// If the file's logits are not the model's, it would be too large, or it cannot be written.
+/// If a cell is solved to its equilibrium, the file's logits are not the model's, it would be too large, or it cannot be written.
 pub fn write(path: &Path, saved: &SavedModel) -> Result<Vec<String>> {
     let (bytes, notes) = to_bytes(saved)?;
     write_atomically(path, &bytes)?;
@@ -53,7 +53,7 @@ pub fn write(path: &Path, saved: &SavedModel) -> Result<Vec<String>> {
 /// # Errors
 /// As [`write`].
 pub fn to_bytes(saved: &SavedModel) -> Result<(Vec<u8>, Vec<String>)> {
-    let (graph, own) = layers::graph(saved);
+    let (graph, own) = layers::graph(saved)?;
     let model = proto::Model {
         graph,
         metadata: metadata(saved),

@@ -20,7 +20,8 @@ use ernn_kernels::gated::Gates;
 use super::graph::{Builder, Name};
 use super::layers::{Output, Sequences};
 use super::proto::Attribute;
-use crate::cell::{Folded, FoldedGated, FoldedLeaky, FoldedRecurrent, reorder};
+use super::pieces::Steps;
+use crate::cell::{FoldedGated, FoldedLeaky, FoldedRecurrent, reorder};
 use crate::exchange::matrix::Matrix;
 
 /// A cell as an operator's inputs and attributes, one direction of it.
@@ -49,11 +50,11 @@ fn function(activation: Activation) -> Option<&'static str> {
 
 impl Operator {
     /// The operator that computes what the cell does, if there is one.
-    fn of(cell: &Folded<f32>) -> Option<Self> {
+    fn of(cell: &Steps) -> Option<Self> {
         let operator = match cell {
-            Folded::Leaky(leaky) => Self::of_leaky(leaky)?,
-            Folded::Gated(gated) => Self::of_gated(gated)?,
-            Folded::Deep(_) => return None,
+            Steps::Leaky(leaky) => Self::of_leaky(leaky)?,
+            Steps::Gated(gated) => Self::of_gated(gated)?,
+            Steps::Deep(_) => return None,
         };
         let known = operator
             .activations
@@ -167,7 +168,7 @@ fn dense(recurrent: &FoldedRecurrent<f32>, hidden: usize) -> Vec<f32> {
 }
 
 /// The layer as one operator, if there is one for it; `all` says whether the states of all steps are wanted.
-pub(super) fn layer(graph: &mut Builder, cells: &[Folded<f32>], of: &Sequences, all: bool) -> Option<Output> {
+pub(super) fn layer(graph: &mut Builder, cells: &[Steps], of: &Sequences, all: bool) -> Option<Output> {
     let directions: Vec<Operator> = cells.iter().map(Operator::of).collect::<Option<_>>()?;
     let first = &directions[0];
     let (count, hidden, groups) = (directions.len(), first.hidden, first.recurrent.len() / first.hidden);

@@ -110,7 +110,7 @@ fn longest(saved: &SavedModel) -> usize {
     let rows = layers.iter().flatten().map(|cell| match cell {
         Folded::Leaky(cell) => cell.decay.len() / cell.iterations,
         Folded::Deep(cell) => cell.decay.len() / cell.iterations,
-        Folded::Gated(_) => 1,
+        Folded::Gated(_) | Folded::Equilibrium(_) => 1,
     });
     match rows.max().unwrap_or(1) {
         1 => STEPS,

@@ -6,7 +6,37 @@ use ernn_kernels::Activation;
 
 use super::graph::{Builder, Name};
 use super::proto::Attribute;
-use crate::cell::FoldedRecurrent;
+use crate::cell::{Folded, FoldedDeep, FoldedGated, FoldedLeaky, FoldedRecurrent};
+use crate::exchange::setting;
+use crate::{Error, Result};
+
+/// A folded cell whose step is a fixed sequence of operators.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Steps<'a> {
+    Leaky(&'a FoldedLeaky<f32>),
+    Gated(&'a FoldedGated<f32>),
+    Deep(&'a FoldedDeep<f32>),
+}
+
+impl<'a> Steps<'a> {
+    /// The cell, or why it cannot be written.
+    pub fn of(cell: &'a Folded<f32>) -> Result<Self> {
+        match cell {
+            Folded::Leaky(cell) => Ok(Steps::Leaky(cell)),
+            Folded::Gated(cell) => Ok(Steps::Gated(cell)),
+            Folded::Deep(cell) => Ok(Steps::Deep(cell)),
+            Folded::Equilibrium(_) => Err(at_equilibrium()),
+        }
+    }
+}
+
+fn at_equilibrium() -> Error {
+    setting(
+        "solver",
+        "one that iterates until a state is its equilibrium",
+        "euler, or fixed-point with gradient unrolled: the steps of an ONNX file are of fixed length",
+    )
+}
 
 /// A factor: a constant, or a number of the step.
 #[derive(Clone, Debug)]

@@ -9,13 +9,12 @@
 
 use super::graph::{Builder, Name, free};
 use super::layers::{Output, Sequences, transposed};
-use super::pieces::Size;
+use super::pieces::{Size, Steps};
 use super::proto::{Attribute, Dimension, Element, Graph};
 use super::{gated, leaky};
-use crate::cell::Folded;
 
 /// The layer as a `Scan` a direction; `all` says whether the states of all steps are wanted.
-pub(super) fn layer(graph: &mut Builder, index: usize, cells: &[Folded<f32>], of: &Sequences, all: bool) -> Output {
+pub(super) fn layer(graph: &mut Builder, index: usize, cells: &[Steps], of: &Sequences, all: bool) -> Output {
     let mut states = Vec::new();
     let mut last = Vec::new();
     for (direction, cell) in cells.iter().enumerate() {
@@ -50,7 +49,7 @@ fn turned(graph: &mut Builder, values: &str, of: &Sequences) -> Name {
 }
 
 /// The last state, that of an LSTM's memory, and the states of all steps if wanted.
-fn scan(graph: &mut Builder, prefix: &str, cell: &Folded<f32>, of: &Sequences, all: bool) -> Vec<Name> {
+fn scan(graph: &mut Builder, prefix: &str, cell: &Steps, of: &Sequences, all: bool) -> Vec<Name> {
     let (weight, bias) = projection(cell);
     let sums = project(graph, weight, bias, &of.values);
     let mut tables = Vec::new();
@@ -97,7 +96,7 @@ fn zeros(graph: &mut Builder, hidden: usize, of: &Sequences) -> Name {
 }
 
 /// What is done in a step; the sizes of `u` are `width`.
-fn body(prefix: &str, cell: &Folded<f32>, width: usize, all: bool) -> Graph {
+fn body(prefix: &str, cell: &Steps, width: usize, all: bool) -> Graph {
     let mut body = Builder::new(&format!("{prefix}step"), prefix);
     let batch = || free("batch");
     let fixed = Dimension::Fixed;
@@ -109,15 +108,15 @@ fn body(prefix: &str, cell: &Folded<f32>, width: usize, all: bool) -> Graph {
     let sums = body.own_input("u", Element::Float, vec![batch(), fixed(width)]);
     let mask = body.own_input("mask", Element::Bool, vec![batch(), fixed(1)]);
     let new = match cell {
-        Folded::Leaky(leaky) => {
+        Steps::Leaky(leaky) => {
             let sizes = sizes(&mut body, &leaky.decay, &leaky.gain, leaky.iterations);
             vec![leaky::step(&mut body, leaky, &sizes, &sums, &old[0])]
         }
-        Folded::Deep(deep) => {
+        Steps::Deep(deep) => {
             let sizes = sizes(&mut body, &deep.decay, &deep.gain, deep.iterations);
             vec![leaky::deep_step(&mut body, deep, &sizes, &sums, &old[0])]
         }
-        Folded::Gated(gated) => gated::step(&mut body, gated, &sums, &old),
+        Steps::Gated(gated) => gated::step(&mut body, gated, &sums, &old),
     };
     for (new, old) in new.iter().zip(&old) {
         let kept = body.call("Where", &[&mask, new, old]);
@@ -154,36 +153,36 @@ fn sizes(body: &mut Builder, decay: &[f32], gain: &[f32], iterations: usize) -> 
 }
 
 /// `a`, `e` and `K` of a cell whose step sizes differ from step to step.
-fn step_sizes(cell: &Folded<f32>) -> Option<(&[f32], &[f32], usize)> {
+fn step_sizes<'a>(cell: &Steps<'a>) -> Option<(&'a [f32], &'a [f32], usize)> {
     let (decay, gain, iterations) = match cell {
-        Folded::Leaky(cell) => (&cell.decay, &cell.gain, cell.iterations),
-        Folded::Deep(cell) => (&cell.decay, &cell.gain, cell.iterations),
-        Folded::Gated(_) => return None,
+        Steps::Leaky(cell) => (&cell.decay, &cell.gain, cell.iterations),
+        Steps::Deep(cell) => (&cell.decay, &cell.gain, cell.iterations),
+        Steps::Gated(_) => return None,
     };
     (decay.len() > iterations).then_some((decay, gain, iterations))
 }
 
 /// `W` and `b` of what does not depend on the state.
-fn projection(cell: &Folded<f32>) -> (&[f32], &[f32]) {
+fn projection<'a>(cell: &Steps<'a>) -> (&'a [f32], &'a [f32]) {
     match cell {
-        Folded::Leaky(cell) => (&cell.input_weight, &cell.bias),
-        Folded::Deep(cell) => (&cell.input_weight, &cell.layers[0].bias),
-        Folded::Gated(cell) => gated::projection(cell),
+        Steps::Leaky(cell) => (&cell.input_weight, &cell.bias),
+        Steps::Deep(cell) => (&cell.input_weight, &cell.layers[0].bias),
+        Steps::Gated(cell) => gated::projection(cell),
     }
 }
 
-fn hidden(cell: &Folded<f32>) -> usize {
+fn hidden(cell: &Steps) -> usize {
     match cell {
-        Folded::Leaky(cell) => cell.hidden,
-        Folded::Deep(cell) => cell.hidden,
-        Folded::Gated(cell) => cell.hidden,
+        Steps::Leaky(cell) => cell.hidden,
+        Steps::Deep(cell) => cell.hidden,
+        Steps::Gated(cell) => cell.hidden,
     }
 }
 
 /// Vectors that a cell carries from step to step.
-fn states(cell: &Folded<f32>) -> usize {
+fn states(cell: &Steps) -> usize {
     match cell {
-        Folded::Gated(cell) => gated::states(cell),
+        Steps::Gated(cell) => gated::states(cell),
         _ => 1,
     }
 }
