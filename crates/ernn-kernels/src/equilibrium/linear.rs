@@ -113,7 +113,11 @@ mod tests {
     #[test]
     fn each_lane_is_solved_on_its_own() {
         let (n, lanes) = (5, row::<PortableF64>());
-        let value = |index: usize| ((index * 37 + 11) % 101) as f64 / 50.0 - 1.0;
+        // Scattered well enough that no matrix of them is near a singular one.
+        let value = |index: usize| {
+            let mixed = (index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            ((mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40) as f64 / f64::from(1 << 23) - 1.0
+        };
         let matrix: Vec<f64> = (0..n * n * lanes).map(value).collect();
         let solution: Vec<f64> = (0..n * lanes).map(|index| value(index + 7)).collect();
         let mut system = matrix.clone();
