@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use ernn::cell::{CellConfig, Folded};
 use ernn::checkpoint::{Provenance, SavedModel};
 use ernn::data::{Normalization, Task};
 use ernn::exchange::onnx;
@@ -84,10 +85,20 @@ fn write_case(folder: &Path, index: usize, case: &Case) {
     write(folder, &format!("case-{index}"), &saved, &text);
 }
 
+/// Whether a layer's state is found by as many iterations as it needs.
+fn is_at_equilibrium(case: &Case) -> bool {
+    let mut cells = case.cells().into_iter();
+    cells.any(|(inputs, cell, parameters)| matches!(cell.fold(inputs, parameters), Folded::Equilibrium(_)))
+}
+
 #[test]
 fn every_case_is_the_same_in_onnx_runtime() {
     let folder = tempfile::tempdir().unwrap();
-    let cases = cases();
+    let (at_equilibrium, cases): (Vec<_>, Vec<_>) = cases().into_iter().partition(is_at_equilibrium);
+    for case in at_equilibrium {
+        let error = onnx::to_bytes(&saved(case.model())).unwrap_err().to_string();
+        assert!(error.starts_with("solver: "), "{}: {error}", case.name);
+    }
     for (index, case) in cases.iter().enumerate() {
         write_case(folder.path(), index, case);
     }
@@ -101,7 +112,7 @@ fn every_case_is_the_same_in_onnx_runtime() {
 
 /// A model whose layers are GRU, ERNN and LSTM: operators and loops in one file.
 fn mixed(task: Task, bidirectional: bool) -> ModelConfig {
-    let layers = ["gru", "ernn", "lstm"].map(|kind| ernn::cell::CellConfig::of_kind(kind).unwrap().with_hidden(9));
+    let layers = ["gru", "ernn", "lstm"].map(|kind| CellConfig::of_kind(kind).unwrap().with_hidden(9));
     ModelConfig {
         task,
         bidirectional,

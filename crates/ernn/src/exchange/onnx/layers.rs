@@ -12,10 +12,10 @@ use super::graph::{Builder, Name, free};
 use super::pieces::Steps;
 use super::proto::{Attribute, Dimension, Element, Graph};
 use super::{operators, scan};
+use crate::Result;
 use crate::checkpoint::SavedModel;
 use crate::data::{Normalization, Task};
 use crate::model::Pooling;
-use crate::Result;
 
 /// The names of inputs and outputs.
 pub(super) const INPUT: &str = "input";

@@ -19,8 +19,8 @@ use ernn_kernels::gated::Gates;
 
 use super::graph::{Builder, Name};
 use super::layers::{Output, Sequences};
-use super::proto::Attribute;
 use super::pieces::Steps;
+use super::proto::Attribute;
 use crate::cell::{FoldedGated, FoldedLeaky, FoldedRecurrent, reorder};
 use crate::exchange::matrix::Matrix;
 

@@ -280,10 +280,13 @@ mod tests {
     }
 
     fn add(graph: &mut Graph, place: usize, by: f32) {
-        let mut constants = graph.constants.iter_mut().filter_map(|constant| match &mut constant.values {
-            Values::Floats(values) if values.len() > 1 => Some(values),
-            _ => None,
-        });
+        let mut constants = graph
+            .constants
+            .iter_mut()
+            .filter_map(|constant| match &mut constant.values {
+                Values::Floats(values) if values.len() > 1 => Some(values),
+                _ => None,
+            });
         constants.nth(place).unwrap()[0] += by;
     }
 
@@ -291,7 +294,11 @@ mod tests {
     fn a_file_that_computes_something_else_is_refused() {
         for kind in ["lstm", "gru", "ernn", "ugrnn"] {
             for place in [0, 1, 2] {
-                let change: [fn(&mut Graph); 3] = [|graph| add(graph, 0, 0.1), |graph| add(graph, 1, 0.1), |graph| add(graph, 2, 0.1)];
+                let change: [fn(&mut Graph); 3] = [
+                    |graph| add(graph, 0, 0.1),
+                    |graph| add(graph, 1, 0.1),
+                    |graph| add(graph, 2, 0.1),
+                ];
                 let text = refusal(kind, change[place]);
                 assert!(text.contains("Nothing was written"), "{kind} {place}: {text}");
             }
@@ -308,7 +315,12 @@ mod tests {
                 Attribute::Graph(body) => Some(body),
                 _ => None,
             });
-            let kept = body.unwrap().nodes.iter_mut().find(|node| node.operator == "Where").unwrap();
+            let kept = body
+                .unwrap()
+                .nodes
+                .iter_mut()
+                .find(|node| node.operator == "Where")
+                .unwrap();
             kept.inputs[2] = kept.inputs[1].clone();
         });
         assert!(text.contains("apart"), "{text}");
@@ -320,6 +332,11 @@ mod tests {
         assert!(text.contains("no value logits"), "{text}");
         let text = refusal("gru", |graph| graph.nodes[0].operator = "Einsum".to_string());
         assert!(text.contains("Einsum"), "{text}");
-        assert!(check(b"not a file", &model("rnn")).unwrap_err().to_string().starts_with("the ONNX file: "));
+        assert!(
+            check(b"not a file", &model("rnn"))
+                .unwrap_err()
+                .to_string()
+                .starts_with("the ONNX file: ")
+        );
     }
 }
