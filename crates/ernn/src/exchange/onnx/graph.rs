@@ -124,7 +124,12 @@ impl Builder {
         self.constant(shape, Values::Integers(values.to_vec()))
     }
 
+    /// Equal ones are one: iterations of a step share their matrices.
     fn constant(&mut self, shape: &[usize], values: Values) -> Name {
+        let mut known = self.graph.constants.iter();
+        if let Some(same) = known.find(|known| known.shape == shape && known.values.same_bits(&values)) {
+            return same.name.clone();
+        }
         let name = self.fresh("constant");
         self.graph.constants.push(Tensor {
             name: name.clone(),
@@ -192,4 +197,25 @@ fn value_info(name: &str, element: Element, shape: Vec<Dimension>) -> ValueInfo 
 /// A dimension of any size, by its name.
 pub(super) fn free(name: &str) -> Dimension {
     Dimension::Named(name.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_constants_are_one_and_what_nobody_needs_is_left_out() {
+        let mut graph = Builder::new("g", "");
+        let x = graph.input("x", Element::Float, vec![free("n")]);
+        let one = graph.floats(&[1], &[0.0]);
+        assert_eq!(graph.floats(&[1], &[0.0]), one);
+        // Another number, and another shape.
+        let others = [graph.floats(&[1], &[-0.0]), graph.float(0.0)];
+        assert!(!others.contains(&one) && others[0] != others[1]);
+        let sum = graph.call("Add", &[&x, &one]);
+        graph.call("Mul", &[&sum, &others[0]]);
+        graph.output(&sum, Element::Float, vec![free("n")]);
+        let graph = graph.finish();
+        assert_eq!((graph.nodes.len(), graph.constants.len()), (1, 1));
+    }
 }

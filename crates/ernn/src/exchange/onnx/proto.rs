@@ -79,6 +79,19 @@ pub(super) enum Values {
     Integers(Vec<i64>),
 }
 
+impl Values {
+    /// Also of zeros of different sign, and of what is no number.
+    pub fn same_bits(&self, other: &Values) -> bool {
+        match (self, other) {
+            (Values::Floats(a), Values::Floats(b)) => {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
+            }
+            (Values::Integers(a), Values::Integers(b)) => a == b,
+            _ => false,
+        }
+    }
+}
+
 /// `TensorProto.DataType`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Element {
