@@ -199,7 +199,7 @@ fn every_task_is_the_same_in_onnx_runtime() {
 
 #[test]
 fn the_same_model_gives_the_same_bytes() {
-    let case = &cases()[0];
+    let case = cases().into_iter().find(|case| !is_at_equilibrium(case)).unwrap();
     let bytes = || onnx::to_bytes(&saved(case.model())).unwrap().0;
     assert_eq!(bytes(), bytes());
 }

@@ -256,7 +256,7 @@ mod tests {
     use crate::model::{Model, ModelConfig};
 
     fn model(kind: &str) -> SavedModel {
-        let cell = CellConfig::of_kind(kind).unwrap().with_hidden(4);
+        let cell = CellConfig::of_kind(kind).unwrap().with_hidden(9);
         SavedModel {
             model: Model::new(ModelConfig::new(2, 2, vec![cell]), 1).unwrap(),
             normalization: Normalization {
