@@ -177,7 +177,7 @@ pub fn length_note(model: &Model<f32>, longest: usize) -> Option<String> {
 /// Steps for which a model has learned step sizes; none if its step sizes do not belong to steps.
 fn learned_steps(model: &Model<f32>) -> Option<usize> {
     let learned = model.config().layers.iter().filter_map(|layer| match layer {
-        CellConfig::Ernn(cell) if cell.steps == StepSizes::PerStep => Some(cell.max_steps),
+        CellConfig::Ernn(cell) if cell.learns_step_sizes_per_step() => Some(cell.max_steps),
         CellConfig::DeepTransition(cell) if cell.steps == StepSizes::PerStep => Some(cell.max_steps),
         _ => None,
     });
