@@ -11,12 +11,14 @@
 
 use ernn_kernels::Activation;
 
-use crate::cell::{CellConfig, FoldedLeaky, FoldedRecurrent};
+use crate::cell::{CellConfig, Folded, FoldedEquilibrium, FoldedLeaky, FoldedRecurrent};
 
 /// A leaky cell as a field of forces.
 pub(super) struct Field<'a> {
     pub cell: &'a FoldedLeaky<f64>,
     pub gamma: f64,
+    /// Finds `z` in the place of iterations.
+    pub solver: Option<&'a FoldedEquilibrium<f64>>,
 }
 
 /// One step of a sequence.
@@ -43,7 +45,11 @@ impl<'a> Field<'a> {
             CellConfig::Ernn(ernn) => ernn.gamma,
             _ => (1.0 - cell.decay[0]) / cell.gain[0],
         };
-        Field { cell, gamma }
+        Field {
+            cell,
+            gamma,
+            solver: None,
+        }
     }
 
     /// `u` of the inputs of a step.
@@ -143,8 +149,23 @@ impl<'a> Field<'a> {
             .collect()
     }
 
-    /// Goes over a sequence `[T, d]` from the state 0.
+    /// Goes over a sequence `[T, d]` from the state 0. Of a cell at its equilibrium, `z` of each step is its only point, twice.
     pub fn walk(&self, inputs: &[f64], mut visit: impl FnMut(Step)) {
+        if let Some(solver) = self.solver {
+            let (z, _) = solver.solve(inputs);
+            let steps = z
+                .chunks_exact(self.cell.hidden)
+                .zip(inputs.chunks_exact(self.cell.inputs));
+            for (index, (z, input)) in steps.enumerate() {
+                let points = [z.to_vec(), z.to_vec()];
+                visit(Step {
+                    index,
+                    drive: &self.drive(input),
+                    points: &points,
+                });
+            }
+            return;
+        }
         let mut h = vec![0.0; self.cell.hidden];
         for (index, input) in inputs.chunks_exact(self.cell.inputs).enumerate() {
             let drive = self.drive(input);
@@ -164,6 +185,55 @@ impl<'a> Field<'a> {
                 points: &points,
             });
         }
+    }
+}
+
+/// A folded cell that has a field: one of the leaky family, or one whose state is the equilibrium itself.
+pub(super) struct Ground {
+    cell: FoldedLeaky<f64>,
+    solver: Option<FoldedEquilibrium<f64>>,
+}
+
+impl Ground {
+    /// None of a cell of another family.
+    pub fn of(cell: &Folded<f64>) -> Option<Self> {
+        match cell {
+            Folded::Leaky(cell) => Some(Ground {
+                cell: cell.clone(),
+                solver: None,
+            }),
+            Folded::Equilibrium(cell) => Some(Ground {
+                cell: euler(cell),
+                solver: Some(cell.clone()),
+            }),
+            _ => None,
+        }
+    }
+
+    /// Its field.
+    pub fn field(&self, config: &CellConfig) -> Field<'_> {
+        Field {
+            solver: self.solver.as_ref(),
+            ..Field::new(config, &self.cell)
+        }
+    }
+}
+
+/// One step of `1 / gamma` from 0 towards the equilibrium of a cell.
+fn euler(cell: &FoldedEquilibrium<f64>) -> FoldedLeaky<f64> {
+    FoldedLeaky {
+        inputs: cell.inputs,
+        hidden: cell.hidden,
+        input_weight: cell.input_weight.clone(),
+        bias: cell.bias.clone(),
+        recurrent: cell.recurrent.clone(),
+        activation: cell.activation,
+        iterations: 1,
+        start_scale: 0.0,
+        previous_scale: cell.previous_scale,
+        decay: vec![0.0],
+        gain: vec![1.0 / cell.gamma],
+        learned_steps: false,
     }
 }
 

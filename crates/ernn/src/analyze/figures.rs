@@ -1,6 +1,6 @@
 //! The pictures: one a section and layer.
 
-use super::{Analysis, Gradients, Iterations, LayerAnalysis, Phase, Range, Residuals, Spectrum, Steps};
+use super::{Analysis, Equilibria, Gradients, Iterations, LayerAnalysis, Phase, Range, Residuals, Spectrum, Steps};
 use crate::train::plot::{Band, Bar, Chart, Line, Look, Scale, Side, charts};
 
 /// Step sizes of more iterations than this are not told apart.
@@ -55,6 +55,10 @@ pub(super) fn of_layer(layer: &LayerAnalysis) -> Vec<(&'static str, Figure)> {
             "residual of the inner iteration".to_string(),
             residuals(found),
         ));
+    }
+    if let Some(found) = &layer.equilibria {
+        let label = "iterations of Newton's method to an equilibrium".to_string();
+        all.push(figure("equilibria", label, equilibria(found)));
     }
     if let Some(found) = &layer.steps {
         all.push(figure("steps", "learned step sizes".to_string(), steps(found)));
@@ -212,6 +216,26 @@ fn residuals(found: &Residuals) -> Vec<Chart<'static>> {
     ]
 }
 
+/// How often Newton's method has needed 0, 1, .. iterations, of all steps; the rest to 1 has no equilibrium.
+fn equilibria(found: &Equilibria) -> Vec<Chart<'static>> {
+    let share = |count: usize| count as f64 / found.steps.max(1) as f64;
+    let last = found.by_iterations.len().max(6) as f64;
+    let mut only = chart(
+        "Newton's method",
+        side("iterations to an equilibrium", Scale::Linear(0.0, last)),
+        side("share of all steps", Scale::Linear(0.0, 1.0)),
+    );
+    let counts = found.by_iterations.iter().enumerate();
+    only.bars = counts
+        .map(|(iterations, &count)| Bar {
+            from: iterations as f64 - 0.3,
+            to: iterations as f64 + 0.3,
+            height: share(count),
+        })
+        .collect();
+    vec![only]
+}
+
 fn steps(found: &Steps) -> Vec<Chart<'static>> {
     let all = found.eta.iter().flatten().copied();
     let mut only = chart(
@@ -241,6 +265,7 @@ fn iterations(found: &Iterations) -> Chart<'static> {
         .tried
         .iter()
         .flat_map(|tried| [tried.repeated, tried.finer])
+        .chain(found.at_equilibrium)
         .map(shown);
     let last = found.tried.last().map_or(2, |tried| tried.iterations.max(2));
     let mut only = chart(
@@ -261,6 +286,13 @@ fn iterations(found: &Iterations) -> Chart<'static> {
                 .iter()
                 .map(|tried| (tried.iterations as f64, shown(pick(tried))))
                 .collect(),
+        });
+    }
+    if let Some(value) = found.at_equilibrium {
+        only.lines.push(Line {
+            name: "at the equilibrium".to_string(),
+            look: Look::new(2, 2),
+            points: vec![(1.0, shown(value)), (last as f64, shown(value))],
         });
     }
     if let Some(own) = found.tried.iter().find(|tried| tried.iterations == found.trained) {

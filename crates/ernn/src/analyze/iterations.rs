@@ -6,11 +6,13 @@
 //! repeated   the first K' step sizes; beyond the K-th, the last one again        (further towards the equilibrium, if there is one)
 //! finer      K' equal step sizes with the sum of the learned ones                (the same time of the equation, cut finer)
 //! ```
+//!
+//! And the equilibrium itself, by Newton's method with the tolerances of the cell: no step sizes, no start.
 
 use serde::Serialize;
 
 use crate::Result;
-use crate::cell::CellConfig;
+use crate::cell::{CellConfig, Solver};
 use crate::data::View;
 use crate::evaluate::{Metric, evaluate_normalized};
 use crate::model::{Model, ModelConfig};
@@ -29,6 +31,8 @@ pub struct Iterations {
     pub trained: usize,
     /// One a number of iterations, ascending.
     pub tried: Vec<Tried>,
+    /// With each state at its equilibrium, or where Newton's method ended instead; none where a cell has no equation to solve.
+    pub at_equilibrium: Option<f64>,
 }
 
 /// Scores of a number of iterations.
@@ -42,10 +46,10 @@ pub struct Tried {
     pub finer: f64,
 }
 
-/// Inner iterations of a cell that has them.
+/// Inner iterations of a cell that has them, with step sizes of its own.
 pub(super) fn of(cell: &CellConfig) -> Option<usize> {
     match cell {
-        CellConfig::Ernn(ernn) => Some(ernn.iterations),
+        CellConfig::Ernn(ernn) if ernn.solver == Solver::Euler => Some(ernn.iterations),
         CellConfig::DeepTransition(deep) => Some(deep.iterations),
         _ => None,
     }
@@ -72,11 +76,16 @@ pub(super) fn measure(model: &Model<f32>, classes: &[String], view: &View, train
             finer: score(iterations, Way::Finer)?,
         });
     }
+    let at_equilibrium = at_equilibrium(model)?
+        .map(|model| evaluate_normalized(&model, classes, view))
+        .transpose()?
+        .map(|found| found.score().1);
     Ok(Iterations {
         metric,
         sequences: view.len(),
         trained,
         tried,
+        at_equilibrium,
     })
 }
 
@@ -91,7 +100,7 @@ fn with_iterations(model: &Model<f32>, iterations: usize, way: Way) -> Result<Mo
     let mut config: ModelConfig = model.config().clone();
     for layer in &mut config.layers {
         match layer {
-            CellConfig::Ernn(cell) => cell.iterations = iterations,
+            CellConfig::Ernn(cell) if cell.solver == Solver::Euler => cell.iterations = iterations,
             CellConfig::DeepTransition(cell) => cell.iterations = iterations,
             _ => {}
         }
@@ -110,6 +119,21 @@ fn with_iterations(model: &Model<f32>, iterations: usize, way: Way) -> Result<Mo
     Model::from_parameters(config, parameters)
 }
 
+/// The same parameters, without step sizes, with every ERNN at its equilibrium.
+fn at_equilibrium(model: &Model<f32>) -> Result<Option<Model<f32>>> {
+    let mut config: ModelConfig = model.config().clone();
+    for layer in &mut config.layers {
+        match layer {
+            CellConfig::Ernn(cell) if cell.gamma > 0.0 => cell.solver = Solver::Newton,
+            CellConfig::Ernn(_) | CellConfig::DeepTransition(_) => return Ok(None),
+            _ => {}
+        }
+    }
+    let kept = model.spans().iter().filter(|span| !span.name.ends_with(".eta"));
+    let parameters = kept.flat_map(|span| &model.parameters()[span.range()]).copied();
+    Model::from_parameters(config, parameters.collect()).map(Some)
+}
+
 /// The step sizes of a time step for other iterations.
 fn resized(row: &[f32], iterations: usize, way: Way) -> Vec<f32> {
     if iterations == row.len() {
@@ -126,7 +150,7 @@ mod tests {
     use ernn_kernels::{Isa, Panels};
 
     use super::*;
-    use crate::cell::{ErnnConfig, LstmConfig, StepSizes};
+    use crate::cell::{ErnnConfig, LstmConfig, Start, StepSizes};
     use crate::model::Workspace;
 
     #[test]
@@ -171,5 +195,36 @@ mod tests {
             logits(&model)
         );
         assert_eq!(with_iterations(&model, 2, Way::Finer).unwrap(), model);
+    }
+
+    /// Where the equation is a contraction, more and more iterations lead to what Newton's method finds at once.
+    #[test]
+    fn many_iterations_end_at_the_equilibrium() {
+        let cell = CellConfig::Ernn(ErnnConfig {
+            hidden: 6,
+            steps: StepSizes::PerIteration,
+            eta: 0.3,
+            gamma: 3.0,
+            start: Start::Zero,
+            ..Default::default()
+        });
+        let model = Model::<f32>::new(ModelConfig::new(2, 2, vec![cell]), 4).unwrap();
+        let mut inputs = Panels::new(Isa::best(), 2, &[3]);
+        inputs.set_sequence(0, &[0.5, -1.0, 2.0, 0.25, 1.0, 1.0]);
+        let logits = |model: &Model<f32>| model.logits(&inputs, &mut Workspace::default()).unwrap();
+        let expected = logits(&at_equilibrium(&model).unwrap().unwrap());
+        let apart = |iterations| {
+            let found = logits(&with_iterations(&model, iterations, Way::Repeated).unwrap());
+            found
+                .iter()
+                .zip(&expected)
+                .map(|(a, b)| (a - b).abs())
+                .fold(0.0, f32::max)
+        };
+        let distances = [1, 5, 200].map(apart);
+        assert!(
+            distances[0] > distances[1] && distances[1] > distances[2] && distances[2] < 1e-4,
+            "{distances:?}"
+        );
     }
 }

@@ -8,6 +8,7 @@
 //! One file a measurement, with its formulas on top; `docs/theory.md` says what was found. A section that makes no sense for a cell is named
 //! with the reason, never left out in silence.
 
+mod equilibria;
 mod field;
 mod figures;
 mod gradients;
@@ -24,7 +25,8 @@ mod text;
 
 use serde::Serialize;
 
-use self::field::Field;
+pub use self::equilibria::Equilibria;
+use self::field::Ground;
 pub use self::figures::Figure;
 pub use self::gradients::{Gradients, Norms, SingularValues};
 pub use self::iterations::{Iterations, Tried};
@@ -109,6 +111,8 @@ pub struct LayerAnalysis {
     pub spectrum: Option<Spectrum>,
     /// Convergence of the inner iteration.
     pub residuals: Option<Residuals>,
+    /// Whether there are equilibria, and how far from them the iteration stops.
+    pub equilibria: Option<Equilibria>,
     /// The learned step sizes.
     pub steps: Option<Steps>,
 }
@@ -189,53 +193,68 @@ fn of_layer(
             reason,
         });
     };
-    let (mut spectrum, mut residuals, mut steps) = (None, None, None);
-    let is_ernn = matches!(config, CellConfig::Ernn(_));
-    if let Folded::Leaky(cell) = &layer.cell {
+    let (mut spectrum, mut residuals, mut equilibria, mut steps) = (None, None, None, None);
+    let name = config.name();
+    if let Some(ground) = Ground::of(&layer.cell) {
         say(&format!("layer {number}: spectrum"));
-        let field = Field::new(config, cell);
+        let field = ground.field(config);
         let visited = spectrum::visited(&field, layer);
         spectrum = spectrum::measure(&field, &visited);
         if spectrum.is_none() {
             skip("spectrum", "no matrix of it was finite".to_string());
         }
-        if is_ernn {
+        if field.solver.is_some() {
+            skip("residuals", "the state is the equilibrium itself".to_string());
+        } else if is_ernn(config) {
             say(&format!("layer {number}: residuals"));
             residuals = residuals::measure(&field, layer, &visited);
             if residuals.is_none() {
                 skip("residuals", "no step of it was finite".to_string());
             }
         }
+        if is_ernn(config) {
+            say(&format!("layer {number}: equilibria"));
+            equilibria = equilibria::measure(&field, layer);
+            if equilibria.is_none() {
+                skip("equilibria", "with gamma = 0 nothing pulls towards one".to_string());
+            }
+        }
     } else {
         skip(
             "spectrum",
-            format!("a {} step is no Euler step of phi(R z + u) - gamma z", config.name()),
+            format!("a step of this cell, {name}, is no Euler step of phi(R z + u) - gamma z"),
         );
     }
-    if !is_ernn {
+    if !is_ernn(config) {
         skip(
             "residuals",
-            format!(
-                "the inner iteration is that of an ernn cell, and this one is {}",
-                config.name()
-            ),
+            format!("the inner iteration is that of ernn, and this cell is {name}"),
+        );
+        skip(
+            "equilibria",
+            format!("the equation of an equilibrium is that of ernn, and this cell is {name}"),
         );
     }
     match (&layer.cell, iterations::of(config)) {
         (Folded::Leaky(cell), Some(k)) => steps = Some(steps::measure(&cell.gain, k)),
         (Folded::Deep(cell), Some(k)) => steps = Some(steps::measure(&cell.gain, k)),
-        _ => skip("steps", format!("a {} cell learns no step sizes", config.name())),
+        _ => skip("steps", format!("this cell, {name}, learns no step sizes")),
     }
     LayerAnalysis {
         layer: number,
-        cell: config.name(),
+        cell: name,
         hidden: config.hidden(),
         inner_iterations: iterations::of(config),
         gradients,
         spectrum,
         residuals,
+        equilibria,
         steps,
     }
+}
+
+fn is_ernn(config: &CellConfig) -> bool {
+    matches!(config, CellConfig::Ernn(_))
 }
 
 /// The scores with other iterations, or why there are none.
@@ -254,7 +273,7 @@ fn iterations(
     };
     let config = saved.model.config();
     let Some(trained) = config.layers.iter().filter_map(iterations::of).max() else {
-        return skip("no cell of the model has an inner iteration");
+        return skip("no cell of the model has an inner iteration with learned step sizes");
     };
     if config.task == Task::NextToken {
         return skip("a text is measured as a whole, which takes long: ernn evaluate does it");

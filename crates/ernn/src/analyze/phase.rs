@@ -15,10 +15,12 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Normal};
 use serde::Serialize;
 
-use super::field::Field;
+use super::field::Ground;
 use super::matrix;
 use super::statistics::length;
-use crate::cell::{Activation, CellConfig, ErnnConfig, FastRnnConfig, Folded, Projection, Rank, RnnConfig, StepSizes};
+use crate::cell::{
+    Activation, CellConfig, ErnnConfig, FastRnnConfig, Folded, Projection, Rank, RnnConfig, Solver, StepSizes,
+};
 use crate::{Error, Result};
 
 const HIDDEN: usize = 2;
@@ -26,9 +28,8 @@ const HIDDEN: usize = 2;
 /// The spectral norm of `U`.
 const NORM: f64 = 0.9;
 
-/// Euler steps after which the equilibrium is found far below rounding: `(1 - 0.5 + 0.5 * 0.9)^1000`.
-const TO_EQUILIBRIUM: usize = 1000;
-const EQUILIBRIUM_ETA: f64 = 0.5;
+/// The largest residual of the equilibrium.
+const TOLERANCE: f64 = 1e-13;
 
 /// Settings of the figure.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -148,41 +149,39 @@ fn cells(eta: f64) -> Vec<(String, CellConfig, Vec<f64>)> {
         hidden: HIDDEN,
         ..Default::default()
     });
-    let ernn = |iterations: usize| {
-        CellConfig::Ernn(ErnnConfig {
-            hidden: HIDDEN,
-            rank: Rank::Full,
-            iterations,
-            activation: Activation::Tanh,
-            steps: StepSizes::PerIteration,
-            projection: Projection::Identity,
-            ..Default::default()
-        })
+    let ernn = |iterations: usize| ErnnConfig {
+        hidden: HIDDEN,
+        rank: Rank::Full,
+        iterations,
+        activation: Activation::Tanh,
+        steps: StepSizes::PerIteration,
+        projection: Projection::Identity,
+        ..Default::default()
+    };
+    let at_rest = ErnnConfig {
+        solver: Solver::Newton,
+        tolerance: TOLERANCE,
+        relative_tolerance: 0.0,
+        ..ernn(1)
     };
     let mut cells = vec![
         ("RNN".to_string(), rnn, Vec::new()),
         ("FastRNN".to_string(), fast, vec![-3.0, 3.0]),
     ];
-    cells.extend([1, 3, 5].map(|k| (format!("ERNN, K = {k}"), ernn(k), vec![eta; k])));
-    cells.push((
-        "ERNN at equilibrium".to_string(),
-        ernn(TO_EQUILIBRIUM),
-        vec![EQUILIBRIUM_ETA; TO_EQUILIBRIUM],
-    ));
+    cells.extend([1, 3, 5].map(|k| (format!("ERNN, K = {k}"), CellConfig::Ernn(ernn(k)), vec![eta; k])));
+    cells.push(("ERNN at equilibrium".to_string(), CellConfig::Ernn(at_rest), Vec::new()));
     cells
 }
 
 fn path(name: String, config: &CellConfig, parameters: &[f64], walk: &[[f64; 2]]) -> Path {
-    let Folded::Leaky(cell) = reordered(config, parameters) else {
-        unreachable!("cells of the leaky family")
-    };
-    let field = Field::new(config, &cell);
+    let ground = Ground::of(&reordered(config, parameters)).expect("cells with a field");
+    let field = ground.field(config);
     let mut residual: f64 = 0.0;
     let (mut states, mut h) = (Vec::with_capacity(walk.len()), [0.0; 2]);
     field.walk(&walk.concat(), |step| {
         let z = &step.points[step.points.len() - 1];
         residual = residual.max(length(&field.at(z, step.drive).force));
-        h = [0, 1].map(|unit| z[unit] - cell.previous_scale * h[unit]);
+        h = [0, 1].map(|unit| z[unit] - field.cell.previous_scale * h[unit]);
         states.push(h);
     });
     Path {

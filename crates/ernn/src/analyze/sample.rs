@@ -94,7 +94,7 @@ fn sequences(model: &Model<f64>, view: &View, wished: usize, seed: u64) -> Vec<V
 /// Windows as long as those that the model has learned from.
 fn pieces(model: &Model<f64>, view: &View, wished: usize, seed: u64) -> Vec<Vec<f64>> {
     let learned = model.config().layers.iter().filter_map(|layer| match layer {
-        CellConfig::Ernn(cell) if cell.steps == StepSizes::PerStep => Some(cell.max_steps),
+        CellConfig::Ernn(cell) if cell.learns_step_sizes_per_step() => Some(cell.max_steps),
         CellConfig::DeepTransition(cell) if cell.steps == StepSizes::PerStep => Some(cell.max_steps),
         _ => None,
     });

@@ -1,7 +1,8 @@
 //! What was measured, in words: for the page and for the terminal.
 
 use super::{
-    Analysis, Condition, Gradients, Iterations, LayerAnalysis, Phase, Range, Residuals, Skipped, Spectrum, Steps,
+    Analysis, Condition, Equilibria, Gradients, Iterations, LayerAnalysis, Phase, Range, Residuals, Skipped, Spectrum,
+    Steps,
 };
 
 /// A number with its name.
@@ -29,6 +30,11 @@ pub(super) fn explain(section: &str) -> (&'static str, &'static str) {
             "How far a step is from an equilibrium: F(z) = phi(R z + u) - gamma z after each inner iteration, and beyond those of the model with the \
              last step size. A straight line downwards is linear convergence.",
         ),
+        "equilibria" => (
+            "Equilibria",
+            "Newton's method looks for gamma z = phi(R z + u) at every step, to a residual of at most 1e-6 in each unit. What is missing to a share \
+             of 1 has no equilibrium, or none that it finds.",
+        ),
         "steps" => ("Step sizes", "The learned eta of each time step and inner iteration."),
         _ => ("", ""),
     }
@@ -36,7 +42,7 @@ pub(super) fn explain(section: &str) -> (&'static str, &'static str) {
 
 /// What the other iterations are.
 pub(super) const EXPLAIN_ITERATIONS: &str = "The trained model run with another number K of inner iterations: with its first step sizes, or the last one \
-                                             again and again; and with K equal steps whose sum is that of the learned ones.";
+                                             again and again; with K equal steps whose sum is that of the learned ones; and with every state at its equilibrium, by Newton's method.";
 
 /// One sentence about the whole analysis.
 pub(super) fn about(analysis: &Analysis) -> String {
@@ -71,6 +77,7 @@ pub(super) fn facts(layer: &LayerAnalysis) -> Vec<Fact> {
     let mut facts = of_gradients(&layer.gradients);
     facts.extend(layer.spectrum.iter().flat_map(of_spectrum));
     facts.extend(layer.residuals.iter().flat_map(of_residuals));
+    facts.extend(layer.equilibria.iter().flat_map(of_equilibria));
     facts.extend(layer.steps.iter().flat_map(of_steps));
     facts
 }
@@ -141,6 +148,27 @@ fn of_residuals(found: &Residuals) -> Vec<Fact> {
     facts
 }
 
+fn of_equilibria(found: &Equilibria) -> Vec<Fact> {
+    let fact = |name, value: String| fact("equilibria", name, value);
+    let mut facts = vec![
+        fact("steps looked at", found.steps.to_string()),
+        fact("steps with an equilibrium", percent(found.found)),
+    ];
+    let ranges = [
+        ("iterations of Newton's method to it", found.iterations),
+        ("units awake there", found.awake_where_found),
+        ("how far from it the K iterations end, |z^K - z| / |z|", found.distance),
+        ("units awake where none was found", found.awake_elsewhere),
+        ("largest residual where none was found", found.residual_elsewhere),
+    ];
+    facts.extend(
+        ranges
+            .into_iter()
+            .filter_map(|(name, found)| Some(fact(name, range(found?)))),
+    );
+    facts
+}
+
 fn of_steps(found: &Steps) -> Vec<Fact> {
     let rows = found.by_iteration.iter();
     let iteration = rows.map(|iteration| {
@@ -171,7 +199,10 @@ pub(super) fn iteration_rows(found: &Iterations) -> (Vec<String>, Vec<(bool, Vec
         let row = vec![tried.iterations.to_string(), value(tried.repeated), value(tried.finer)];
         (tried.iterations == found.trained, row)
     });
-    (head.to_vec(), rows.collect())
+    let at_rest = found
+        .at_equilibrium
+        .map(|score| (false, vec!["equilibrium".to_string(), value(score), "-".to_string()]));
+    (head.to_vec(), rows.chain(at_rest).collect())
 }
 
 /// One sentence about figure 1.
