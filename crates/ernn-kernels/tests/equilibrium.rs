@@ -351,8 +351,8 @@ fn one_step_gradients_hold_the_state_fixed() {
             }
             loss(case, &states)
         };
-        for part in 0..4 {
-            for index in 0..case.numbers[part].len().min(7) {
+        for (part, gradient) in found.iter().enumerate().take(4) {
+            for (index, &gradient) in gradient.iter().enumerate().take(7) {
                 let at = |change: f64| {
                     let mut case = case.clone();
                     case.numbers[part][index] += change;

@@ -48,7 +48,7 @@ pub struct GradientTask<'a, F> {
 pub(super) fn scratch_len<F: Real>(cell: &Equilibrium<F>, lanes: usize) -> usize {
     let (hidden, rank, n) = (cell.hidden, cell.rank(), cell.unknowns());
     let chunk = CHUNK * (slot_rows(hidden) + 2 * slot_rows(rank));
-    (chunk + n * n + n + 3 * hidden) * lanes
+    (chunk + n * n + n + 2 * hidden) * lanes
 }
 
 /// Adds the gradients of a group; inlined into the function that the dispatch enters.
@@ -172,10 +172,10 @@ fn delta_of<V: Compiled>(
     scratch: &mut [V::Scalar],
 ) {
     let (n, panel) = (cell.unknowns(), cell.hidden * row::<V>());
-    let [system, unknowns, p, q, product] = cut(scratch, [n * n * row::<V>(), n * row::<V>(), panel, panel, panel]);
+    let [system, unknowns, p, product] = cut(scratch, [n * n * row::<V>(), n * row::<V>(), panel, panel]);
     if cell.solver.through == Through::Implicit {
         if packs.dense.is_empty() {
-            diagonal::<V>(cell, of.outputs, p, q);
+            diagonal::<V>(cell, [of.outputs, of.gradient], p, None);
             multiply::<V>(p, of.gradient, product);
             reduced_system::<V>(&packs.system_turned, n, p, system);
             V::product(Product::plain(&packs.left_turned, product), &mut Store::plain(unknowns));
@@ -194,7 +194,12 @@ fn delta_of<V: Compiled>(
             multiply::<V>(p, product, delta);
         }
     }
-    one_step::<V>(cell, of, p, delta);
+    let mut converged = [V::Scalar::ZERO; 64];
+    store_row(of.converged, &mut converged);
+    let all = converged[..row::<V>()].iter().all(|&lane| lane > V::Scalar::ZERO);
+    if !all || cell.solver.through == Through::OneStep {
+        one_step::<V>(cell, of, p, delta);
+    }
 }
 
 /// Epilogue of the product with `B^T`: `delta = p (g + sum)`.

@@ -11,7 +11,7 @@
 //! diagonal part cannot be divided by, or `R` is dense, the system of `D` unknowns is solved as it stands.
 
 use super::linear::eliminate;
-use super::solve::{Panels, plain_step};
+use super::solve::{Panels, Point, plain_step};
 use super::{Equilibrium, Packs};
 use crate::Real;
 use crate::blocks::cut;
@@ -25,28 +25,27 @@ use crate::simd::{Vector, load_row, row, store_row};
 pub(super) fn step<V: Compiled>(
     cell: &Equilibrium<V::Scalar>,
     packs: &Packs<V::Scalar>,
-    outputs: &[V::Scalar],
+    point: &Point<V::Scalar>,
     panels: &mut Panels<V::Scalar>,
     scratch: &mut [V::Scalar],
 ) {
     let (n, panel) = (cell.unknowns(), cell.hidden * row::<V>());
-    let [system, right, p, q] = cut(scratch, [n * n * row::<V>(), n * row::<V>(), panel, panel]);
+    let [system, right, p] = cut(scratch, [n * n * row::<V>(), n * row::<V>(), panel]);
     if packs.dense.is_empty() {
-        diagonal::<V>(cell, outputs, p, q);
         // q F, for now in the place of the step.
-        multiply::<V>(q, panels.residual, panels.step);
+        diagonal::<V>(cell, [point.outputs, point.residual], p, Some(panels.step));
         reduced_system::<V>(&packs.system, n, p, system);
         V::product(Product::plain(&packs.right, panels.step), &mut Store::plain(right));
         eliminate::<V>(n, system, right);
         let mut whole = Whole::<V> { p, step: panels.step };
         V::product(Product::plain(&packs.left, right), &mut whole);
     } else {
-        derivatives::<V>(cell, outputs, p);
+        derivatives::<V>(cell, point.outputs, p);
         dense_system::<V>(cell, &packs.dense, p, system);
-        panels.step.copy_from_slice(panels.residual);
+        panels.step.copy_from_slice(point.residual);
         eliminate::<V>(n, system, panels.step);
     }
-    replace_singular::<V>(cell, panels.residual, panels.step, p);
+    replace_singular::<V>(cell, point.residual, panels.step, p);
 }
 
 /// Epilogue of the product with `A`: `dz = q F + p sum`.
@@ -73,13 +72,13 @@ pub(super) fn derivatives<V: Compiled>(cell: &Equilibrium<V::Scalar>, outputs: &
     V::derive(cell.activation, outputs, out);
 }
 
-/// `p` and `q`.
+/// `p`, and `q F` where wanted, of the outputs and `F`.
 #[inline(always)]
 pub(super) fn diagonal<V: Compiled>(
     cell: &Equilibrium<V::Scalar>,
-    outputs: &[V::Scalar],
+    [outputs, residual]: [&[V::Scalar]; 2],
     p: &mut [V::Scalar],
-    q: &mut [V::Scalar],
+    scaled: Option<&mut [V::Scalar]>,
 ) {
     derivatives::<V>(cell, outputs, p);
     let (gamma, identity, one) = (
@@ -87,10 +86,18 @@ pub(super) fn diagonal<V: Compiled>(
         V::splat(-cell.identity()),
         V::splat(V::Scalar::ONE),
     );
-    for (p, q) in p.chunks_exact_mut(V::LANES).zip(q.chunks_exact_mut(V::LANES)) {
+    let Some(scaled) = scaled else {
+        for p in p.chunks_exact_mut(V::LANES) {
+            let slope = V::load(p);
+            slope.div(slope.mul_add(identity, gamma)).store(p);
+        }
+        return;
+    };
+    let rows = p.chunks_exact_mut(V::LANES).zip(residual.chunks_exact(V::LANES));
+    for ((p, residual), scaled) in rows.zip(scaled.chunks_exact_mut(V::LANES)) {
         let slope = V::load(p);
         let inverse = one.div(slope.mul_add(identity, gamma));
-        inverse.store(q);
+        V::load(residual).mul(inverse).store(scaled);
         slope.mul(inverse).store(p);
     }
 }
@@ -165,6 +172,11 @@ fn replace_singular<V: Vector>(
         for half in 0..2 {
             poison[half] = poison[half].add(step[half].sub(step[half]));
         }
+    }
+    let mut sums = [V::Scalar::ZERO; 64];
+    store_row(poison, &mut sums);
+    if sums.iter().all(|&sum| sum == V::Scalar::ZERO) {
+        return;
     }
     // 0 where all is finite, else NaN, and NaN is greater than nothing.
     let below = V::splat(-V::Scalar::ONE);

@@ -44,7 +44,7 @@ pub(super) fn scratch_len<F: Real>(cell: &Equilibrium<F>, lanes: usize) -> usize
     let method = match cell.solver.method {
         Method::FixedPoint => 0,
         Method::Anderson => Memory::<F>::rows(hidden),
-        Method::Newton => n * n + n + 2 * hidden,
+        Method::Newton => n * n + n + hidden,
     };
     (6 * hidden + cell.rank() + method) * lanes
 }
@@ -53,12 +53,19 @@ pub(super) fn scratch_len<F: Real>(cell: &Equilibrium<F>, lanes: usize) -> usize
 pub(super) struct Panels<'a, F> {
     /// `u`.
     pub(super) drive: &'a mut [F],
-    /// `F(z)`.
-    pub(super) residual: &'a mut [F],
     /// `dz`.
     pub(super) step: &'a mut [F],
     /// `B z`.
     pub(super) codes: &'a mut [F],
+}
+
+/// A point and what is known there.
+pub(super) struct Point<'a, F> {
+    pub(super) z: &'a mut [F],
+    /// `phi(R z + u)`.
+    pub(super) outputs: &'a mut [F],
+    /// `F(z)`.
+    pub(super) residual: &'a mut [F],
 }
 
 /// What the lanes are at.
@@ -91,19 +98,22 @@ pub(crate) fn solve<V: Compiled>(task: SolveTask<V::Scalar>) {
     let (head, method_scratch) = scratch.split_at_mut(6 * panel + cell.rank() * lanes);
     let [drive, residual, step, trial, trial_outputs, trial_residual, codes] =
         cut(head, [panel, panel, panel, panel, panel, panel, cell.rank() * lanes]);
-    let mut panels = Panels {
-        drive,
-        residual,
-        step,
-        codes,
+    let mut panels = Panels { drive, step, codes };
+    // The point that the lanes are at, and the one that is tried; they change places where no lane refuses.
+    let mut current = Point { z, outputs, residual };
+    let mut other = Point {
+        z: trial,
+        outputs: trial_outputs,
+        residual: trial_residual,
     };
+    let mut swapped = false;
     let product = Product {
         init: Init::Bias(cell.bias),
         ..Product::plain(&packs.input, input)
     };
     V::product(product, &mut Store::plain(panels.drive));
     if !warm {
-        start::<V>(cell, panels.drive, z);
+        start::<V>(cell, panels.drive, current.z);
     }
     let mut at = Lanes::<V::Scalar> {
         residual: [V::Scalar::ZERO; 64],
@@ -118,8 +128,7 @@ pub(crate) fn solve<V: Compiled>(task: SolveTask<V::Scalar>) {
     if cell.solver.method == Method::Anderson {
         memory.clear(cell.hidden, lanes);
     }
-    let (residuals, sizes) = evaluate::<V>(cell, packs, panels.drive, panels.codes, z, outputs, panels.residual);
-    (at.residual, at.size) = (residuals, sizes);
+    (at.residual, at.size) = evaluate::<V>(cell, packs, &mut panels, &mut current);
     let absolute = V::Scalar::from_f64(cell.solver.absolute);
     let relative = V::Scalar::from_f64(cell.solver.relative);
     let smallest = V::Scalar::from_f64(SMALLEST_STEP);
@@ -151,20 +160,13 @@ pub(crate) fn solve<V: Compiled>(task: SolveTask<V::Scalar>) {
         }
         iteration += 1;
         match cell.solver.method {
-            Method::FixedPoint => plain_step::<V>(cell, panels.residual, panels.step),
-            Method::Anderson => memory.step::<V>(cell, panels.residual, &at.residual, panels.step),
-            Method::Newton => newton::step::<V>(cell, packs, outputs, &mut panels, memory.values),
+            Method::FixedPoint => plain_step::<V>(cell, current.residual, panels.step),
+            Method::Anderson => memory.step::<V>(cell, current.residual, &at.residual, panels.step),
+            Method::Newton => newton::step::<V>(cell, packs, &current, &mut panels, memory.values),
         }
-        advance::<V>(z, panels.step, &at, trial);
-        let (residuals, sizes) = evaluate::<V>(
-            cell,
-            packs,
-            panels.drive,
-            panels.codes,
-            trial,
-            trial_outputs,
-            trial_residual,
-        );
+        advance::<V>(current.z, panels.step, &at, other.z);
+        let (residuals, sizes) = evaluate::<V>(cell, packs, &mut panels, &mut other);
+        let mut refused = false;
         let mut accepted = [V::Scalar::ZERO; 64];
         for lane in 0..lanes {
             if at.active[lane] > V::Scalar::ZERO {
@@ -178,16 +180,28 @@ pub(crate) fn solve<V: Compiled>(task: SolveTask<V::Scalar>) {
                     at.size[lane] = sizes[lane];
                     at.step[lane] = (at.step[lane] + at.step[lane]).min(V::Scalar::ONE);
                 } else {
+                    refused = true;
                     at.step[lane] *= half;
                 }
             }
         }
         if cell.solver.method == Method::Anderson {
-            memory.record::<V>([&*z, &*trial], [&*panels.residual, &*trial_residual], &accepted);
+            let residuals = [&*current.residual, &*other.residual];
+            memory.record::<V>([&*current.z, &*other.z], residuals, &accepted);
         }
-        keep::<V>(&accepted, trial, z);
-        keep::<V>(&accepted, trial_outputs, outputs);
-        keep::<V>(&accepted, trial_residual, panels.residual);
+        if refused {
+            keep::<V>(&accepted, other.z, current.z);
+            keep::<V>(&accepted, other.outputs, current.outputs);
+            keep::<V>(&accepted, other.residual, current.residual);
+        } else {
+            // The lanes that have stopped made no step: there both points are the same, to the bit.
+            std::mem::swap(&mut current, &mut other);
+            swapped = !swapped;
+        }
+    }
+    if swapped {
+        other.z.copy_from_slice(current.z);
+        other.outputs.copy_from_slice(current.outputs);
     }
 }
 
@@ -242,31 +256,31 @@ fn keep<V: Vector>(accepted: &[V::Scalar; 64], from: &[V::Scalar], to: &mut [V::
 fn evaluate<V: Compiled>(
     cell: &Equilibrium<V::Scalar>,
     packs: &Packs<V::Scalar>,
-    drive: &[V::Scalar],
-    codes: &mut [V::Scalar],
-    z: &[V::Scalar],
-    outputs: &mut [V::Scalar],
-    residual: &mut [V::Scalar],
+    panels: &mut Panels<V::Scalar>,
+    point: &mut Point<V::Scalar>,
 ) -> ([V::Scalar; 64], [V::Scalar; 64]) {
     let mut epilogue = Evaluation::<V> {
         activation: cell.activation,
         gamma: V::splat(cell.gamma),
         identity: V::splat(cell.identity()),
-        z,
-        outputs,
-        residual,
+        z: point.z,
+        outputs: point.outputs,
+        residual: point.residual,
         largest: [V::zero(); 2],
         size: [V::zero(); 2],
         poison: [V::zero(); 2],
     };
     let source = if cell.rank() > 0 {
-        V::product(Product::plain(&packs.right, z), &mut Store::plain(codes));
-        &*codes
+        V::product(
+            Product::plain(&packs.right, epilogue.z),
+            &mut Store::plain(panels.codes),
+        );
+        &*panels.codes
     } else {
-        z
+        epilogue.z
     };
     let product = Product {
-        init: Init::Panel(drive),
+        init: Init::Panel(panels.drive),
         ..Product::plain(&packs.left, source)
     };
     V::product(product, &mut epilogue);

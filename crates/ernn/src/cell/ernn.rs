@@ -170,6 +170,32 @@ impl ErnnConfig {
         })
     }
 
+    /// What a person should know who takes this cell at its equilibrium; empty for Euler steps.
+    pub fn notes(&self) -> Vec<&'static str> {
+        let mut notes = Vec::new();
+        if self.solver == Solver::Euler {
+            return notes;
+        }
+        notes.push(match self.sign {
+            Sign::Plus => {
+                "at the equilibrium each input adds its own term and turns the sign of all before it: inputs at places of equal parity \
+                 can change places without a trace, and the state grows without bound where inputs alternate (--sign minus: without \
+                 turning; --solver euler: neither)"
+            }
+            Sign::Minus => {
+                "at the equilibrium each input just adds its own term to the state: the order of the inputs does not matter, and the \
+                 state grows with their number (--solver euler: neither)"
+            }
+        });
+        if self.contract == 0.0 {
+            notes.push(
+                "nothing bounds the norm of P U: steps may have no equilibrium at all, which is counted and reported (--contract 0.9 \
+                 makes one exist at every step)",
+            );
+        }
+        notes
+    }
+
     /// Whether a step size is learned for each time step.
     pub fn learns_step_sizes_per_step(&self) -> bool {
         self.solver == Solver::Euler && self.steps == StepSizes::PerStep

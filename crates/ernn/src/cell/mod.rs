@@ -44,7 +44,7 @@ pub use self::gru::{GruConfig, Reset};
 pub use self::lstm::LstmConfig;
 pub use self::rnn::RnnConfig;
 pub use self::settings::{Activation, GateActivation, Rank};
-pub use self::solver::{EquilibriumGradient, Solver, SolverSettings};
+pub use self::solver::{Equilibria, EquilibriumGradient, Solver, SolverSettings};
 pub use self::span::Span;
 pub use self::spectral::SpectralConfig;
 pub use self::ugrnn::UgrnnConfig;
@@ -205,6 +205,14 @@ impl CellConfig {
     /// `D`, the size of the hidden state.
     pub fn hidden(&self) -> usize {
         each!(self, cell => cell.hidden)
+    }
+
+    /// What a person should know who takes this cell with these settings.
+    pub fn notes(&self) -> Vec<&'static str> {
+        match self {
+            CellConfig::Ernn(cell) => cell.notes(),
+            _ => Vec::new(),
+        }
     }
 
     /// Checks the settings.

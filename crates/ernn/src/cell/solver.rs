@@ -1,6 +1,6 @@
 //! How an ERNN's state is found: K Euler steps towards the equilibrium, or the equilibrium itself.
 
-use ernn_kernels::equilibrium::{Method, Solver as Settings, Through};
+use ernn_kernels::equilibrium::{Method, Outcome, Solver as Settings, Through};
 use serde::{Deserialize, Serialize};
 
 /// How the inner equation is solved.
@@ -75,5 +75,56 @@ impl SolverSettings {
             relative: self.relative_tolerance,
             max_iterations: self.max_iterations,
         }
+    }
+}
+
+/// How the equilibria of many steps were found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Equilibria {
+    /// Steps that were solved.
+    pub steps: u64,
+    /// Steps of which no equilibrium was found.
+    pub not_found: u64,
+    /// Iterations of all steps together.
+    pub iterations: u64,
+    /// Most iterations of a step.
+    pub most_iterations: u32,
+    /// Largest `max |F(z)|` of a step; at most the largest double, where it is not finite.
+    pub largest_residual: f64,
+}
+
+impl Equilibria {
+    /// Counts one step.
+    pub fn count(&mut self, outcome: Outcome) {
+        self.add(&Equilibria {
+            steps: 1,
+            not_found: u64::from(!outcome.converged),
+            iterations: u64::from(outcome.iterations),
+            most_iterations: outcome.iterations,
+            largest_residual: if outcome.residual.is_finite() {
+                outcome.residual
+            } else {
+                f64::MAX
+            },
+        });
+    }
+
+    /// Counts other steps.
+    pub fn add(&mut self, other: &Equilibria) {
+        self.steps += other.steps;
+        self.not_found += other.not_found;
+        self.iterations += other.iterations;
+        self.most_iterations = self.most_iterations.max(other.most_iterations);
+        self.largest_residual = self.largest_residual.max(other.largest_residual);
+    }
+
+    /// Share of the steps of which no equilibrium was found.
+    pub fn share_not_found(&self) -> f64 {
+        self.not_found as f64 / self.steps.max(1) as f64
+    }
+
+    /// Mean number of iterations a step.
+    pub fn mean_iterations(&self) -> f64 {
+        self.iterations as f64 / self.steps.max(1) as f64
     }
 }
