@@ -174,7 +174,7 @@ impl Step<'_> {
         let (z, c) = (self.gate(&z), self.candidate(&c));
         let gated = self.multiply(&z, &c);
         let epsilon = self.body.float(self.cell.scalars[0]);
-        let move_ = self.multiply(&gated, &epsilon);
-        self.add(self.h, &move_)
+        let change = self.multiply(&gated, &epsilon);
+        self.add(self.h, &change)
     }
 }

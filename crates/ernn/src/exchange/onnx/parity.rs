@@ -290,16 +290,18 @@ mod tests {
         constants.nth(place).unwrap()[0] += by;
     }
 
+    /// Another mean, another scale, another weight.
+    const CHANGES: [fn(&mut Graph); 3] = [
+        |graph| add(graph, 0, 0.1),
+        |graph| add(graph, 1, 0.1),
+        |graph| add(graph, 2, 0.1),
+    ];
+
     #[test]
     fn a_file_that_computes_something_else_is_refused() {
         for kind in ["lstm", "gru", "ernn", "ugrnn"] {
-            for place in [0, 1, 2] {
-                let change: [fn(&mut Graph); 3] = [
-                    |graph| add(graph, 0, 0.1),
-                    |graph| add(graph, 1, 0.1),
-                    |graph| add(graph, 2, 0.1),
-                ];
-                let text = refusal(kind, change[place]);
+            for (place, change) in CHANGES.into_iter().enumerate() {
+                let text = refusal(kind, change);
                 assert!(text.contains("Nothing was written"), "{kind} {place}: {text}");
             }
         }
