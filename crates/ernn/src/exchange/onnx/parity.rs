@@ -86,8 +86,9 @@ impl Parity {
         let largest = ours.iter().fold(0.0f32, |most, logit| most.max(logit.abs()));
         for (&ours, &theirs) in ours.iter().zip(&theirs) {
             let difference = (ours - theirs).abs();
-            // Also of what is no number.
-            if !(difference <= BOUND * largest.max(1.0)) {
+            // Not of what is no number.
+            let close = difference <= BOUND * largest.max(1.0);
+            if !close {
                 return Err(differs(ours, theirs, largest));
             }
             self.difference = self.difference.max(difference);
