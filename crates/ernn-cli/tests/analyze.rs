@@ -14,7 +14,7 @@ fn trained(flags: &str) -> Place {
 }
 
 /// A page that needs nothing else, and drawings that are drawings.
-fn check_files(place: &Place, folder: &str, page: &str, drawings: &[&str]) {
+fn check_files(place: &Place, folder: &str, page: &str, drawings: &[&str], charts: usize) {
     let html = place.text(&format!("{folder}/{page}"));
     for outside in ["http://", "https://", "<script", "<link", "@import", "url(", "<img"] {
         let found = html.replace("http://www.w3.org/2000/svg", "");
@@ -23,9 +23,13 @@ fn check_files(place: &Place, folder: &str, page: &str, drawings: &[&str]) {
     for drawing in drawings {
         let svg = place.text(&format!("{folder}/{drawing}.svg"));
         assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"), "{drawing}");
-        assert!(svg.contains("<polyline") && !svg.contains("NaN"), "{drawing}");
+        assert!(
+            svg.contains("<polyline") || svg.contains("<rect class=\"f0\""),
+            "{drawing}"
+        );
+        assert!(!svg.contains("NaN"), "{drawing}");
     }
-    assert_eq!(html.matches("<svg").count(), drawings.len());
+    assert_eq!(html.matches("<svg").count(), charts);
 }
 
 fn number(value: &Value, path: &str) -> f64 {
@@ -48,15 +52,23 @@ fn an_ernn_is_measured_from_gradients_to_iterations() {
     ] {
         assert!(done.stdout.contains(part), "no `{part}` in {}", done.stdout);
     }
-    assert!(!done.stdout.contains("skipped"), "{}", done.stdout);
+    // What little it has learned has no equilibrium, and so no accuracy at one.
+    assert_eq!(done.stdout.matches("skipped: ").count(), 1, "{}", done.stdout);
+    assert!(
+        done.stdout
+            .contains("skipped: iterations at the equilibrium: only 0.0 %"),
+        "{}",
+        done.stdout
+    );
     let drawings = [
         "layer-1-gradients",
         "layer-1-spectrum",
         "layer-1-residuals",
+        "layer-1-equilibria",
         "layer-1-steps",
         "iterations",
     ];
-    check_files(&place, "out", "analysis.html", &drawings);
+    check_files(&place, "out", "analysis.html", &drawings, 9);
     let found: Value = serde_json::from_str(&place.text("out/analysis.json")).unwrap();
     assert_eq!(found["part"], "validation");
     // Near +I, whatever little it has learned: 2 M - I.
@@ -102,9 +114,9 @@ fn sections_that_make_no_sense_are_named() {
     for part in [
         "test part",
         "Layer 2: lstm, 6 units",
-        "skipped: layer 1, spectrum: a lstm step is no Euler step",
+        "skipped: layer 1, spectrum: a step of this cell, lstm, is no Euler step",
         "skipped: layer 2, residuals",
-        "skipped: layer 1, steps: a lstm cell learns no step sizes",
+        "skipped: layer 1, steps: this cell, lstm, learns no step sizes",
         "skipped: the second direction",
         "skipped: iterations: no cell of the model has an inner iteration",
     ] {
@@ -115,10 +127,32 @@ fn sections_that_make_no_sense_are_named() {
         "analysis",
         "analysis.html",
         &["layer-1-gradients", "layer-2-gradients"],
+        4,
     );
     assert!(place.text("analysis/analysis.html").contains("Not measured"));
     let found: Value = serde_json::from_str(&place.text("analysis/analysis.json")).unwrap();
     assert_eq!(number(&found, "/layers/1/gradients/state"), 12.0);
+}
+
+#[test]
+fn a_contracted_model_at_equilibrium_turns_the_gradient_around_exactly() {
+    let place = trained("--rank 2 --solver newton --contract 0.9");
+    let found = place.json("analyze run japanese-vowels --samples 4 --out out");
+    let norms = found["layers"][0]["gradients"]["norms"].as_array().unwrap();
+    assert!(norms.len() > 10);
+    for at in norms {
+        assert!(number(at, "/from_alternating/high") < 1e-10, "{at}");
+    }
+    // A contraction: one equilibrium at every step, which draws its surroundings in.
+    assert_eq!(number(&found, "/layers/0/equilibria/found"), 1.0);
+    assert_eq!(number(&found, "/layers/0/spectrum/all_below_zero"), 1.0);
+    let skipped: Vec<&str> = found["skipped"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|entry| entry["section"].as_str())
+        .collect();
+    assert_eq!(skipped, ["residuals", "steps", "iterations"]);
 }
 
 #[test]
@@ -182,7 +216,7 @@ fn the_phase_space_of_six_cells_is_drawn() {
     let place = Place::new();
     let done = place.ok("analyze phase --steps 60");
     assert_eq!(done.stdout, "phase/phase.json\nphase/phase.svg\nphase/phase.html\n");
-    check_files(&place, "phase", "phase.html", &["phase"]);
+    check_files(&place, "phase", "phase.html", &["phase"], 6);
     let svg = place.text("phase/phase.svg");
     for name in ["RNN", "FastRNN", "ERNN, K = 1", "ERNN, K = 5", "ERNN at equilibrium"] {
         assert!(svg.contains(&format!(">{name}</text>")), "no panel {name}");

@@ -15,12 +15,15 @@ use crate::cell::{FoldedEquilibrium, Outcome, Solver, SolverSettings};
 const TOLERANCE: f64 = 1e-6;
 
 /// Iterations of Newton's method at most.
-const MOST: usize = 100;
+const MOST: usize = 50;
+
+/// Steps looked at, about: where there is no equilibrium, each costs all iterations.
+const STEPS: usize = 2000;
 
 /// The equilibria of a layer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Equilibria {
-    /// Steps of all sequences looked at.
+    /// Steps looked at, evenly spread over the sequences.
     pub steps: usize,
     /// The largest residual of a unit at an equilibrium.
     pub tolerance: f64,
@@ -64,10 +67,12 @@ pub(super) fn measure(field: &Field, layer: &Layer) -> Option<Equilibria> {
         return None;
     }
     let solver = field.cell.at_equilibrium(field.gamma, settings());
+    let all: usize = layer.inputs.iter().map(|inputs| inputs.len() / layer.width).sum();
+    let stride = all.div_ceil(STEPS).max(1);
     let solved = layer
         .inputs
         .par_iter()
-        .flat_map_iter(|inputs| of_sequence(field, &solver, inputs));
+        .flat_map_iter(|inputs| of_sequence(field, &solver, stride, inputs));
     let solved: Vec<Solved> = solved.collect();
     let (found, elsewhere): (Vec<&Solved>, Vec<&Solved>) = solved.iter().partition(|step| step.outcome.converged);
     let counts = found.iter().map(|step| step.outcome.iterations as usize);
@@ -88,15 +93,21 @@ pub(super) fn measure(field: &Field, layer: &Layer) -> Option<Equilibria> {
     })
 }
 
-fn of_sequence(field: &Field, solver: &FoldedEquilibrium<f64>, inputs: &[f64]) -> Vec<Solved> {
-    let (equilibria, outcomes) = solver.solve(inputs);
+/// Every `stride`-th step of a sequence; an equilibrium depends on the inputs of its own step alone.
+fn of_sequence(field: &Field, solver: &FoldedEquilibrium<f64>, stride: usize, inputs: &[f64]) -> Vec<Solved> {
+    let (width, hidden) = (field.cell.inputs, field.cell.hidden);
+    let chosen: Vec<f64> = inputs.chunks_exact(width).step_by(stride).flatten().copied().collect();
+    let (equilibria, outcomes) = solver.solve(&chosen);
     let mut steps = Vec::with_capacity(outcomes.len());
     field.walk(inputs, |Step { index, drive, points }| {
-        let z = &equilibria[index * field.cell.hidden..][..field.cell.hidden];
+        if !index.is_multiple_of(stride) {
+            return;
+        }
+        let z = &equilibria[index / stride * hidden..][..hidden];
         let own = &points[points.len() - 1];
         let apart: Vec<f64> = own.iter().zip(z).map(|(own, z)| own - z).collect();
         steps.push(Solved {
-            outcome: outcomes[index],
+            outcome: outcomes[index / stride],
             awake: field.at(z, drive).slope.iter().filter(|slope| **slope != 0.0).count(),
             distance: length(&apart) / length(z).max(f64::MIN_POSITIVE),
         });

@@ -332,7 +332,7 @@ pub(super) mod tests {
                 h.iter_mut().zip(z).for_each(|(h, z)| *h = z - cell.previous_scale * *h);
                 for (found, expected) in h.iter().zip(&states[step.index * cell.hidden..]) {
                     assert!(
-                        (found - expected).abs() < 1e-12,
+                        (found - expected).abs() < 1e-12 * (1.0 + expected.abs()),
                         "{config:?}, step {}: {found} {expected}",
                         step.index
                     );

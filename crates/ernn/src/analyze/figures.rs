@@ -20,9 +20,18 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// As SVG; `alone`: with its style, else for a page that has it.
-    pub fn svg(&self, alone: bool) -> String {
-        charts(&self.label, &self.charts, self.columns, alone)
+    /// All charts as one SVG with its style.
+    pub fn svg(&self) -> String {
+        charts(&self.label, &self.charts, self.columns, true)
+    }
+
+    /// Each chart as an SVG for a page that has the style: on a phone they stand below each other.
+    pub(super) fn parts(&self) -> Vec<String> {
+        let part = |chart: &Chart<'static>| {
+            let label = format!("{}: {}", self.label, chart.title);
+            charts(&label, std::slice::from_ref(chart), 1, false)
+        };
+        self.charts.iter().map(part).collect()
     }
 }
 
@@ -122,7 +131,7 @@ fn gradients(found: &Gradients) -> Vec<Chart<'static>> {
             Scale::logarithmic(ends(norms(|at| at.norm).map(|at| at.1)), FLOOR),
         ),
     );
-    add(&mut first, "norm", 0, norms(|at| at.norm));
+    add(&mut first, "norm", 3, norms(|at| at.norm));
     let values = |pick: fn(&super::SingularValues) -> Range| {
         found
             .singular_values

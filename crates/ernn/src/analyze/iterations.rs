@@ -31,7 +31,7 @@ pub struct Iterations {
     pub trained: usize,
     /// One a number of iterations, ascending.
     pub tried: Vec<Tried>,
-    /// With each state at its equilibrium, or where Newton's method ended instead; none where a cell has no equation to solve.
+    /// With each state at its equilibrium, or where Newton's method ended instead; none where a cell has no equation to solve, or most steps no equilibrium.
     pub at_equilibrium: Option<f64>,
 }
 
@@ -55,8 +55,14 @@ pub(super) fn of(cell: &CellConfig) -> Option<usize> {
     }
 }
 
-/// Measures normalized sequences; `trained` is the model's `K`.
-pub(super) fn measure(model: &Model<f32>, classes: &[String], view: &View, trained: usize) -> Result<Iterations> {
+/// Measures normalized sequences; `trained` is the model's `K`; `at_rest`: at the equilibrium, too.
+pub(super) fn measure(
+    model: &Model<f32>,
+    classes: &[String],
+    view: &View,
+    trained: usize,
+    at_rest: bool,
+) -> Result<Iterations> {
     let mut all = TRIED.to_vec();
     all.push(trained);
     all.sort_unstable();
@@ -76,7 +82,8 @@ pub(super) fn measure(model: &Model<f32>, classes: &[String], view: &View, train
             finer: score(iterations, Way::Finer)?,
         });
     }
-    let at_equilibrium = at_equilibrium(model)?
+    let resting = if at_rest { at_equilibrium(model)? } else { None };
+    let at_equilibrium = resting
         .map(|model| evaluate_normalized(&model, classes, view))
         .transpose()?
         .map(|found| found.score().1);
@@ -150,7 +157,7 @@ mod tests {
     use ernn_kernels::{Isa, Panels};
 
     use super::*;
-    use crate::cell::{ErnnConfig, LstmConfig, Start, StepSizes};
+    use crate::cell::{ErnnConfig, LstmConfig, Rank, Start, StepSizes};
     use crate::model::Workspace;
 
     #[test]
@@ -172,6 +179,7 @@ mod tests {
         let cell = |iterations| {
             CellConfig::Ernn(ErnnConfig {
                 hidden: 6,
+                rank: Rank::Low(2),
                 iterations,
                 steps: StepSizes::PerIteration,
                 eta: 0.3,
@@ -202,6 +210,7 @@ mod tests {
     fn many_iterations_end_at_the_equilibrium() {
         let cell = CellConfig::Ernn(ErnnConfig {
             hidden: 6,
+            rank: Rank::Low(2),
             steps: StepSizes::PerIteration,
             eta: 0.3,
             gamma: 3.0,

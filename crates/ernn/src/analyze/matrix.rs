@@ -5,6 +5,9 @@ use nalgebra::{DMatrix, SVD, Schur};
 /// Rounds of an iteration before it is given up.
 const ROUNDS: usize = 10_000;
 
+/// What counts as 0 beside the diagonal, from strict to mild.
+const TOLERANCES: [f64; 4] = [f64::EPSILON, 1e-14, 1e-12, 1e-10];
+
 /// The singular values of `[rows, columns]`, from the largest down; none if the entries are not finite, or nothing was found.
 pub(super) fn singular_values(values: &[f64], rows: usize, columns: usize) -> Option<Vec<f64>> {
     let matrix = finite(values, rows, columns)?;
@@ -19,7 +22,11 @@ pub(super) fn eigenvalues(values: &[f64], size: usize) -> Option<Vec<(f64, f64)>
     if size == 0 {
         return Some(Vec::new());
     }
-    let schur = Schur::try_new(finite(values, size, size)?, f64::EPSILON, ROUNDS)?;
+    let matrix = finite(values, size, size)?;
+    // Where eigenvalues occur several times, rounding keeps entries below the diagonal that never vanish beside it.
+    let schur = TOLERANCES
+        .iter()
+        .find_map(|&tolerance| Schur::try_new(matrix.clone(), tolerance, ROUNDS))?;
     Some(
         schur
             .complex_eigenvalues()

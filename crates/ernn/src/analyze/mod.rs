@@ -44,6 +44,10 @@ use crate::data::{Task, View};
 use crate::evaluate;
 use crate::{Error, Result};
 
+/// Share of steps that must have an equilibrium for the model to be run at it: where there is none, Newton's method takes all its
+/// iterations, and ends where no one has asked it to.
+const LEAST_AT_REST: f64 = 0.5;
+
 /// How much is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Settings {
@@ -170,7 +174,16 @@ pub fn analyze(
             reason: "of each layer, the cell that reads forwards is analyzed".to_string(),
         });
     }
-    match iterations(saved, &view, settings, say)? {
+    let at_rest = analysis.layers.iter().filter_map(|layer| layer.equilibria.as_ref());
+    let at_rest = at_rest.map(|found| found.found).fold(1.0, f64::min);
+    if at_rest < LEAST_AT_REST && analysis.layers.iter().any(|layer| layer.steps.is_some()) {
+        analysis.skipped.push(Skipped {
+            section: "iterations at the equilibrium",
+            layer: None,
+            reason: format!("only {:.1} % of the steps looked at have one", 100.0 * at_rest),
+        });
+    }
+    match iterations(saved, &view, settings, at_rest >= LEAST_AT_REST, say)? {
         Ok(found) => analysis.iterations = Some(found),
         Err(skipped) => analysis.skipped.push(skipped),
     }
@@ -262,6 +275,7 @@ fn iterations(
     saved: &SavedModel,
     view: &View,
     settings: Settings,
+    at_rest: bool,
     say: &mut dyn FnMut(&str),
 ) -> Result<std::result::Result<Iterations, Skipped>> {
     let skip = |reason: &str| {
@@ -283,5 +297,11 @@ fn iterations(
     if view.len() > settings.accuracy_sequences {
         some.choose(&sample::chosen(view.len(), settings.accuracy_sequences, settings.seed));
     }
-    Ok(Ok(iterations::measure(&saved.model, &saved.classes, &some, trained)?))
+    Ok(Ok(iterations::measure(
+        &saved.model,
+        &saved.classes,
+        &some,
+        trained,
+        at_rest,
+    )?))
 }

@@ -20,7 +20,7 @@ pub fn files(analysis: &Analysis) -> Vec<(String, String)> {
         .flat_map(figures::of_layer)
         .map(|(_, figure)| figure);
     let all = layers.chain(figures::of_model(analysis));
-    files.extend(all.map(|figure| (format!("{}.svg", figure.name), figure.svg(true))));
+    files.extend(all.map(|figure| (format!("{}.svg", figure.name), figure.svg())));
     files.push(("analysis.html".to_string(), html(analysis)));
     files
 }
@@ -29,7 +29,7 @@ pub fn files(analysis: &Analysis) -> Vec<(String, String)> {
 pub fn phase_files(phase: &Phase) -> Vec<(String, String)> {
     let figure = figures::of_phase(phase);
     let mut body = format!("<p class=\"soft\">{}</p>\n", escaped(&text::about_phase(phase)));
-    body += &drawing(&figure, true);
+    body += &drawing(&figure);
     let (head, rows) = text::phase_rows(phase);
     body += &table(
         "The states of each cell",
@@ -38,7 +38,7 @@ pub fn phase_files(phase: &Phase) -> Vec<(String, String)> {
     );
     vec![
         ("phase.json".to_string(), json(phase)),
-        ("phase.svg".to_string(), figure.svg(true)),
+        ("phase.svg".to_string(), figure.svg()),
         ("phase.html".to_string(), document("Phase space", GENERATOR, &body)),
     ]
 }
@@ -60,7 +60,7 @@ fn html(analysis: &Analysis) -> String {
             "<h2>Other inner iterations</h2>\n<p>{}</p>\n",
             escaped(text::EXPLAIN_ITERATIONS)
         );
-        body += &drawing(&figure, false);
+        body += &drawing(&figure);
         let (head, rows) = text::iteration_rows(found);
         body += &table("Scores", &head, rows.into_iter().map(|(own, row)| (own, row)));
     }
@@ -84,7 +84,7 @@ fn of_layer(layer: &LayerAnalysis) -> String {
             escaped(title),
             escaped(explanation)
         );
-        body += &drawing(&figure, false);
+        body += &drawing(&figure);
         let rows = facts.iter().filter(|fact| fact.section == section);
         let rows = rows.map(|fact| (false, vec![fact.name.to_string(), fact.value.clone()]));
         body += &table(title, &["measured".to_string(), String::new()], rows);
@@ -92,12 +92,8 @@ fn of_layer(layer: &LayerAnalysis) -> String {
     body
 }
 
-/// A drawing of several charts scrolls in a box of its own if it is `wide`; others shrink to the page.
-fn drawing(figure: &Figure, wide: bool) -> String {
-    let svg = figure.svg(false);
-    if wide {
-        format!("<div class=\"box\" tabindex=\"0\">{svg}</div>\n")
-    } else {
-        format!("<div class=\"figures wide\"><figure>{svg}</figure></div>\n")
-    }
+fn drawing(figure: &Figure) -> String {
+    let parts = figure.parts().into_iter();
+    let parts: String = parts.map(|svg| format!("<figure>{svg}</figure>\n")).collect();
+    format!("<div class=\"figures\">\n{parts}</div>\n")
 }

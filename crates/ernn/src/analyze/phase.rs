@@ -50,7 +50,7 @@ impl Default for PhaseSettings {
             seed: 1,
             steps: 1000,
             variance: 10.0,
-            eta: 0.5,
+            eta: 0.2,
         }
     }
 }

@@ -23,8 +23,11 @@ pub(super) const FAR: usize = 50;
 /// Iterations over which a rate is measured.
 const STRETCH: usize = 10;
 
-/// A residual this small, beside the first one, is rounding.
+/// Norms this near to 1 are 1.
 const ROUNDING: f64 = 1e-12;
+
+/// A residual this small, beside the first one, may be half rounding.
+const SMALL: f64 = 1e-9;
 
 /// Residuals up to this count as an equilibrium.
 const FOUND: f64 = 1e-6;
@@ -171,11 +174,11 @@ fn promise(field: &Field, slope: &[f64], force: &[f64], eta: f64) -> f64 {
     eta * eta * dot(&moved, &moved) + 2.0 * eta * dot(force, &moved)
 }
 
-/// The mean ratio of two residuals in a row over the last stretch above rounding.
+/// The mean ratio of two residuals in a row over the last stretch that is well above rounding.
 fn rate(curve: &[f64]) -> Option<f64> {
     let end = (STRETCH..curve.len())
         .rev()
-        .find(|&end| curve[end] > ROUNDING * curve[0] && curve[end].is_finite())?;
+        .find(|&end| curve[end] > SMALL * curve[0] && curve[end].is_finite())?;
     Some((curve[end] / curve[end - STRETCH]).powf(1.0 / STRETCH as f64))
 }
 
@@ -243,7 +246,7 @@ mod tests {
         let found = measured(0.6, 0.5);
         let expected = 1.0 + 0.5 * (0.6 - 1.0);
         for value in [found.rate.low, found.rate.high, found.norm.low, found.norm.high] {
-            assert!((value - expected).abs() < 1e-9, "{value} {expected}");
+            assert!((value - expected).abs() < 1e-7, "{value} {expected}");
         }
         for after in &found.after[..20] {
             assert!(

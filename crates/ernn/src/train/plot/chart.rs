@@ -157,7 +157,9 @@ impl Chart<'_> {
         }
         for line in &self.lines {
             let (path, name) = (self.path(line.points.iter().copied()), escaped(&line.name));
-            let class = format!("line c{} d{}", line.look.color, line.look.dash);
+            // Lines of very many points would lie upon themselves.
+            let thin = if line.points.len() > 400 { " thin" } else { "" };
+            let class = format!("line c{} d{}{thin}", line.look.color, line.look.dash);
             row(
                 svg,
                 &format!("<polyline class=\"{class}\" points=\"{path}\"><title>{name}</title></polyline>"),

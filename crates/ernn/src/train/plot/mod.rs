@@ -44,7 +44,7 @@ const STYLE: &str = "
   .title { font-weight: 600; font-size: 15px }
   .paper { fill: #ffffff } .grid { stroke: #d8dee4 } .axis { stroke: #57606a }
   .line { fill: none; stroke-width: 2; stroke-linejoin: round }
-  .mark { stroke: #57606a; stroke-dasharray: 4 4 } .band { opacity: .18 }
+  .mark { stroke: #57606a; stroke-dasharray: 4 4 } .band { opacity: .18 } .thin { stroke-width: 1 }
 ";
 const DARK_STYLE: &str = "
   text { fill: #e6edf3 } .paper { fill: #0d1117 } .grid { stroke: #30363d } .axis, .mark { stroke: #9198a1 }
