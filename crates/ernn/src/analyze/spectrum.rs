@@ -27,8 +27,10 @@ const ZERO: f64 = 1e-9;
 pub struct Spectrum {
     /// `gamma`; of cells without one, `(1 - a) / e`.
     pub gamma: f64,
-    /// Steps looked at, of all steps of the sequences.
+    /// Steps looked at, evenly spread over the sequences.
     pub steps: usize,
+    /// Steps beside these whose eigenvalues were not found.
+    pub not_found: usize,
     /// Share of steps whose eigenvalues all have real parts below 0.
     pub all_below_zero: f64,
     /// Share of steps with an eigenvalue whose real part is 0 and none above.
@@ -129,6 +131,7 @@ pub(super) fn measure(field: &Field, visited: &[Visited]) -> Option<Spectrum> {
     Some(Spectrum {
         gamma: field.gamma,
         steps,
+        not_found: visited.len() - steps,
         all_below_zero: count(|largest| largest < -ZERO),
         some_at_zero: count(|largest| largest.abs() <= ZERO),
         some_above_zero: count(|largest| largest > ZERO),

@@ -112,9 +112,13 @@ fn of_gradients(found: &Gradients) -> Vec<Fact> {
 
 fn of_spectrum(found: &Spectrum) -> Vec<Fact> {
     let fact = |name, value: String| fact("spectrum", name, value);
+    let not_found = match found.not_found {
+        0 => String::new(),
+        count => format!(" (and {count} whose eigenvalues were not found)"),
+    };
     vec![
         fact("gamma", number(found.gamma)),
-        fact("steps looked at", found.steps.to_string()),
+        fact("steps looked at", format!("{}{not_found}", found.steps)),
         fact("all real parts below 0", percent(found.all_below_zero)),
         fact("the largest real part is 0", percent(found.some_at_zero)),
         fact("some real part above 0", percent(found.some_above_zero)),
