@@ -152,7 +152,7 @@ fn gradients_that_vanish_and_explode_have_their_norms() {
             width: WIDTH,
         };
         let found = measure(&layer);
-        let expected = 300.0 * f64::from(growth).log10();
+        let expected = 300.0 * growth.log10();
         assert!(
             (found.norms[299].norm.median.log10() - expected).abs() < 1e-6,
             "{:?}",

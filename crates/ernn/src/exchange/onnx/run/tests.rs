@@ -92,13 +92,13 @@ fn shapes_and_places_are_those_of_the_specification() {
     let x = Array::floats(&[2, 3], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
     let turned = call(
         "Transpose",
-        &[x.clone()],
+        std::slice::from_ref(&x),
         &[("perm", Attribute::Integers(vec![1, 0]))],
         1,
     );
     assert_eq!(turned[0], Array::floats(&[3, 2], vec![1.0, 4.0, 2.0, 5.0, 3.0, 6.0]));
     let axis = |axis| [("axis", Attribute::Integer(axis))];
-    let parts = call("Split", &[x.clone()], &axis(-1), 3);
+    let parts = call("Split", std::slice::from_ref(&x), &axis(-1), 3);
     assert_eq!(parts[1], Array::floats(&[2, 1], vec![2.0, 5.0]));
     let joined = call("Concat", &[parts[2].clone(), parts[0].clone()], &axis(1), 1);
     assert_eq!(joined[0], Array::floats(&[2, 2], vec![3.0, 1.0, 6.0, 4.0]));
