@@ -32,7 +32,7 @@ pub struct Arguments {
 
 /// A part of a data set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum PartName {
+pub enum PartName {
     Test,
     Validation,
     Train,
@@ -50,17 +50,12 @@ struct Report<'a> {
 /// Runs `ernn evaluate`.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let saved = SavedModel::load(&arguments.model)?;
-    let mut dataset = arguments.reading.as_for(&saved)?.open(&arguments.data)?;
-    let trained_on_it = saved.provenance.fingerprint == train::fingerprint(&dataset);
-    dataset.relabel(&saved.classes)?;
-    let names = dataset.feature_names.clone();
-    let parts = dataset.parts_mut();
-    parts.for_each(|part| super::fit_to_model(&saved, &names, part));
-    let (name, part) = choose(&saved, &dataset, trained_on_it, arguments.part)?;
+    let chosen = Chosen::open(&saved, &arguments.data, &arguments.reading)?;
+    let (name, part) = chosen.part(&saved, arguments.part)?;
     super::warn_of_length(&saved, part.longest());
     let report = Report {
         model: &arguments.model,
-        dataset: &dataset.name,
+        dataset: &chosen.dataset.name,
         part: name,
         evaluation: evaluate::evaluate(&saved, part)?,
     };
@@ -70,6 +65,30 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         output::print(&output::evaluation(name, &report.evaluation))?;
     }
     Ok(())
+}
+
+/// A data set as a model reads it.
+pub struct Chosen {
+    dataset: Dataset,
+    trained_on_it: bool,
+}
+
+impl Chosen {
+    /// Opens a data set, with the model's classes and its order of channels.
+    pub fn open(saved: &SavedModel, data: &str, reading: &ReadingFlags) -> Result<Self> {
+        let mut dataset = reading.as_for(saved)?.open(data)?;
+        let trained_on_it = saved.provenance.fingerprint == train::fingerprint(&dataset);
+        dataset.relabel(&saved.classes)?;
+        let names = dataset.feature_names.clone();
+        let parts = dataset.parts_mut();
+        parts.for_each(|part| super::fit_to_model(saved, &names, part));
+        Ok(Chosen { dataset, trained_on_it })
+    }
+
+    /// A part and its name; without a wish the one that tells most: test, else validation, else all.
+    pub fn part(&self, saved: &SavedModel, asked: Option<PartName>) -> Result<(&'static str, View<'_>)> {
+        choose(saved, &self.dataset, self.trained_on_it, asked)
+    }
 }
 
 fn choose<'a>(

@@ -4,12 +4,14 @@ pub mod compare;
 pub mod data;
 pub mod evaluate;
 pub mod export;
+mod export_device;
 mod export_target;
 #[cfg(feature = "fetch")]
 mod fetch;
 pub mod import;
 pub mod inspect;
 pub mod predict;
+mod predict_stream;
 pub mod report;
 pub mod reproduce;
 pub mod train;

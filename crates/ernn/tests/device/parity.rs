@@ -1,0 +1,102 @@
+//! Every target computes what the library computes.
+
+use std::process::Command;
+
+use ernn::export::{Options, Samples, check_float, float_image, write_c, write_rust};
+use ernn_core::float::{Model, Session};
+
+use crate::models::{cases, of_tokens};
+
+/// Differences in the last bits, over 64 steps; what an export allows is more.
+const BOUND: f64 = 2e-5;
+
+#[test]
+fn every_cell_gives_the_librarys_logits_after_every_step() {
+    for case in cases() {
+        let samples = Samples::drawn(&case.model);
+        let image = float_image(&case.model).unwrap();
+        let parity = check_float(&case.model, &image, &samples).unwrap_or_else(|error| panic!("{}: {error}", case.name));
+        assert!(parity.largest_difference < BOUND, "{}: {parity:?}", case.name);
+        assert_eq!((parity.steps, parity.sequences, parity.other_classes), (1024, 16, 0), "{}", case.name);
+    }
+}
+
+#[test]
+fn tokens_go_through_the_embedding() {
+    let model = of_tokens();
+    let parity = check_float(&model, &float_image(&model).unwrap(), &Samples::drawn(&model)).unwrap();
+    assert!(parity.largest_difference < BOUND, "{parity:?}");
+}
+
+fn has(program: &str) -> bool {
+    Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+#[test]
+fn every_cell_in_c_gives_the_bits_of_the_rust_runtime() {
+    if !has("cc") {
+        println!("skipped: no C compiler");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let tokens = crate::models::Case {
+        name: "tokens".to_string(),
+        model: of_tokens(),
+    };
+    for (index, case) in cases().into_iter().chain([tokens]).enumerate() {
+        let samples = Samples::drawn(&case.model);
+        let out = folder.path().join(index.to_string());
+        let report = write_c(&out, &case.model, &samples, &Options::default());
+        let report = report.unwrap_or_else(|error| panic!("{}: {error}", case.name));
+        assert!(report.compiler.is_some() && report.same_bits, "{}: {report:?}", case.name);
+    }
+}
+
+#[test]
+fn a_rust_crate_passes_its_own_test() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, model) in [("numbers", cases().swap_remove(0).model), ("tokens", of_tokens())] {
+        let options = Options { name: name.to_string() };
+        let out = folder.path().join(name);
+        let report = write_rust(&out, &model, &Samples::drawn(&model), &options).unwrap();
+        assert!(report.compiler.is_some(), "the tests themselves run under cargo");
+        assert!(out.join("src/lib.rs").is_file() && !out.join("target").exists());
+    }
+}
+
+/// Two streams in turns, one of them saved and restored in another place.
+#[test]
+fn streams_do_not_meet() {
+    for case in cases() {
+        let image = float_image(&case.model).unwrap();
+        let model = Model::parse(&image).unwrap();
+        let sizes = model.sizes();
+        let samples = Samples::drawn(&case.model);
+        let alone = |sequence: &[f32]| {
+            let (mut values, mut scratch, mut logits) = (vec![0.0; sizes.state], vec![0.0; sizes.scratch], vec![0.0; 4]);
+            let mut session = Session::new(&model, &mut values).unwrap();
+            sequence.chunks_exact(3).for_each(|step| session.push(&mut scratch, step).unwrap());
+            session.logits(&mut scratch, &mut logits).unwrap();
+            logits
+        };
+        let [one, two] = [&samples.sequences[0], &samples.sequences[1]];
+        let (mut a, mut b, mut scratch) = (vec![7.0; sizes.state], vec![7.0; sizes.state], vec![f32::NAN; sizes.scratch]);
+        let mut steps = 0;
+        Session::new(&model, &mut a).unwrap();
+        let mut second = Session::new(&model, &mut b).unwrap();
+        for (x, y) in one.chunks_exact(3).zip(two.chunks_exact(3)) {
+            let mut elsewhere = a.clone();
+            let mut first = Session::resume(&model, &mut elsewhere, steps).unwrap();
+            first.push(&mut scratch, x).unwrap();
+            steps = first.steps();
+            a = elsewhere;
+            second.push(&mut scratch, y).unwrap();
+        }
+        let mut logits = vec![0.0; 4];
+        let first = Session::resume(&model, &mut a, steps).unwrap();
+        first.logits(&mut scratch, &mut logits).unwrap();
+        assert_eq!(logits, alone(one), "{}", case.name);
+        second.logits(&mut scratch, &mut logits).unwrap();
+        assert_eq!(logits, alone(two), "{}", case.name);
+    }
+}
