@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use ernn::cell::Equilibria;
 use ernn::evaluate::Evaluation;
 use serde::Serialize;
 
@@ -26,6 +27,29 @@ pub fn say(text: &str) {
 
 /// The numbers of an evaluation, for people.
 pub fn evaluation(part: &str, found: &Evaluation) -> String {
+    let mut text = without_equilibria(part, found);
+    if let Some(equilibria) = &found.equilibria {
+        text += &format!("\n\n{}", self::equilibria(equilibria));
+    }
+    text
+}
+
+/// How equilibria were found, in a line.
+pub fn equilibria(found: &Equilibria) -> String {
+    let missed = match found.not_found {
+        0 => "all found".to_string(),
+        _ => format!("{} not found", percent(found.share_not_found())),
+    };
+    format!(
+        "equilibria: {} steps, {missed}, {:.1} iterations on average (at most {}), largest residual {:.1e}",
+        grouped(found.steps as usize),
+        found.mean_iterations(),
+        found.most_iterations,
+        found.largest_residual,
+    )
+}
+
+fn without_equilibria(part: &str, found: &Evaluation) -> String {
     let Some(balanced) = found.balanced_accuracy else {
         return of_steps_or_numbers(part, found);
     };

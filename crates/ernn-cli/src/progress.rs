@@ -134,7 +134,7 @@ impl Observer for Progress {
         }
         let speed = self.train_examples as f64 / record.seconds.max(1e-9);
         say(&format!(
-            "{}epoch {}/{}: loss {:.4}{}{}, learning rate {}, {} {}/s{}",
+            "{}epoch {}/{}: loss {:.4}{}{}, learning rate {}, {} {}/s{}{}",
             phase(record.phase),
             record.epoch,
             self.epochs,
@@ -147,6 +147,11 @@ impl Observer for Progress {
             record.learning_rate,
             grouped(speed as usize),
             self.examples(),
+            match &record.equilibria {
+                Some(found) if found.not_found > 0 =>
+                    format!(", {} of the equilibria not found", percent(found.share_not_found())),
+                _ => String::new(),
+            },
             if record.best && record.phase == Phase::Select {
                 ", best so far"
             } else {

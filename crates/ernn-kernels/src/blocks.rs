@@ -8,6 +8,7 @@ use std::sync::Mutex;
 use rayon::prelude::*;
 
 use crate::aligned::Aligned;
+use crate::equilibrium::{Outcome, Tiles};
 use crate::pack::Packed;
 use crate::{Isa, Panels, Real};
 
@@ -112,18 +113,20 @@ pub struct BackwardRead<'a, F> {
 /// What the forward pass leaves for the backward pass, with all working memory; reuse it from batch to batch.
 #[derive(Debug)]
 pub struct Trace<F: Real> {
-    states: Panels<F>,
+    pub(crate) states: Panels<F>,
     memory: Panels<F>,
     saved: Panels<F>,
     codes: Panels<F>,
     forward_packs: Vec<Packed<F>>,
     backward_packs: Vec<Packed<F>>,
     /// One a thread.
-    scratch: Vec<Mutex<Aligned<F>>>,
+    pub(crate) scratch: Vec<Mutex<Aligned<F>>>,
     /// One a block.
-    gradients: Vec<Vec<F>>,
+    pub(crate) gradients: Vec<Vec<F>>,
     /// One a block, `[D + memory][lane]`.
     initial: Vec<Vec<F>>,
+    /// Of a cell of the equilibrium family.
+    pub(crate) equilibria: Tiles<F>,
 }
 
 impl<F: Real> Default for Trace<F> {
@@ -139,6 +142,7 @@ impl<F: Real> Default for Trace<F> {
             scratch: Vec::new(),
             gradients: Vec::new(),
             initial: Vec::new(),
+            equilibria: Tiles::default(),
         }
     }
 }
@@ -162,13 +166,18 @@ impl<F: Real> Trace<F> {
         rows.flat_map(|(h, c)| h.iter().chain(c)).copied().collect()
     }
 
+    /// How each equilibrium of `input` was found, in no particular order; empty for the cells of other families.
+    pub fn outcomes<'a>(&'a self, input: &'a Panels<F>) -> impl Iterator<Item = Outcome> + 'a {
+        self.equilibria.outcomes(input)
+    }
+
     /// Numbers that the buffers for states and kept values have room for: what grows with the length of a batch.
     pub fn capacity(&self) -> usize {
         let panels = [&self.states, &self.memory, &self.saved, &self.codes];
         panels.iter().map(|panels| panels.capacity()).sum()
     }
 
-    fn prepare_scratch(&mut self, len: usize) {
+    pub(crate) fn prepare_scratch(&mut self, len: usize) {
         let threads = rayon::current_num_threads();
         self.scratch
             .resize_with(threads.max(self.scratch.len()), Mutex::default);
@@ -178,7 +187,7 @@ impl<F: Real> Trace<F> {
     }
 
     /// Lays the panels out and writes the initial state.
-    fn prepare(&mut self, layout: &Layout, input: &Panels<F>, initial: Option<&[F]>, keep: bool) {
+    pub(crate) fn prepare(&mut self, layout: &Layout, input: &Panels<F>, initial: Option<&[F]>, keep: bool) {
         let (isa, lengths) = (input.isa(), input.lengths());
         let kept = |features| if keep { features } else { 0 };
         self.states.lay_out(isa, layout.hidden, lengths, 1);
@@ -186,6 +195,7 @@ impl<F: Real> Trace<F> {
             .lay_out(isa, layout.memory, lengths, usize::from(layout.memory > 0));
         self.saved.lay_out(isa, kept(layout.saved), lengths, 0);
         self.codes.lay_out(isa, kept(layout.codes), lengths, 0);
+        self.equilibria.forget();
         self.states.clear_initial();
         self.memory.clear_initial();
         if let Some(initial) = initial {
@@ -321,6 +331,7 @@ pub fn backward<F: Real, C: Recurrence<F>>(
         scratch,
         gradients,
         initial,
+        ..
     } = trace;
     let owned = gradients[..blocks].iter_mut().zip(&mut initial[..blocks]);
     let tasks: Vec<_> = owned.zip(input_blocks).enumerate().collect();
@@ -367,7 +378,7 @@ pub fn backward<F: Real, C: Recurrence<F>>(
     }
 }
 
-fn check_gradient<F: Real>(layout: &Layout, input: &Panels<F>, trace: &Trace<F>, states: &StateGradient<F>) {
+pub(crate) fn check_gradient<F: Real>(layout: &Layout, input: &Panels<F>, trace: &Trace<F>, states: &StateGradient<F>) {
     assert_eq!(
         trace.states.lengths(),
         input.lengths(),
@@ -398,7 +409,7 @@ fn check_gradient<F: Real>(layout: &Layout, input: &Panels<F>, trace: &Trace<F>,
 }
 
 /// The sum over the blocks, in their order, whatever the threads did.
-fn add_up<F: Real>(blocks: &[Vec<F>], sizes: &[usize], parts: Vec<&mut Vec<F>>) {
+pub(crate) fn add_up<F: Real>(blocks: &[Vec<F>], sizes: &[usize], parts: Vec<&mut Vec<F>>) {
     let mut start = 0;
     for (part, &size) in parts.into_iter().zip(sizes) {
         part.clear();
@@ -422,7 +433,7 @@ pub(crate) fn cut<F, const N: usize>(mut values: &mut [F], lengths: [usize; N]) 
 }
 
 /// Runs the tasks on the current thread pool; on one thread without any overhead.
-fn for_each_block<T: Send>(tasks: Vec<T>, run: impl Fn(T) + Sync + Send) {
+pub(crate) fn for_each_block<T: Send>(tasks: Vec<T>, run: impl Fn(T) + Sync + Send) {
     if rayon::current_num_threads() == 1 || tasks.len() == 1 {
         tasks.into_iter().for_each(run);
     } else {
@@ -431,7 +442,7 @@ fn for_each_block<T: Send>(tasks: Vec<T>, run: impl Fn(T) + Sync + Send) {
 }
 
 /// The scratch of this thread.
-fn thread_scratch<F>(scratch: &[Mutex<Aligned<F>>]) -> std::sync::MutexGuard<'_, Aligned<F>> {
+pub(crate) fn thread_scratch<F>(scratch: &[Mutex<Aligned<F>>]) -> std::sync::MutexGuard<'_, Aligned<F>> {
     let index = rayon::current_thread_index().unwrap_or(0).min(scratch.len() - 1);
     scratch[index].lock().expect("a kernel panicked before")
 }

@@ -6,7 +6,7 @@
 use crate::simd::portable::{PortableF32, PortableF64};
 #[cfg(target_arch = "x86_64")]
 use crate::simd::x86::{Avx2F32, Avx2F64, Avx512F32, Avx512F64};
-use crate::{Isa, deep, gated, leaky, softmax};
+use crate::{Isa, deep, equilibrium, gated, leaky, softmax};
 
 /// The kernels of one number type.
 pub trait Kernels: Sized {
@@ -28,6 +28,12 @@ pub trait Kernels: Sized {
     fn deep_backward(isa: Isa, task: deep::BackwardTask<Self>);
     #[doc(hidden)]
     fn deep_sequence(isa: Isa, task: deep::SequenceTask<Self>);
+    #[doc(hidden)]
+    fn equilibrium_solve(isa: Isa, task: equilibrium::SolveTask<Self>);
+    #[doc(hidden)]
+    fn equilibrium_gradient(isa: Isa, task: equilibrium::GradientTask<Self>);
+    #[doc(hidden)]
+    fn equilibrium_in_order(isa: Isa, task: equilibrium::InOrderTask<Self>);
     #[doc(hidden)]
     fn softmax_logits(isa: Isa, task: softmax::LogitsTask<Self>);
     #[doc(hidden)]
@@ -134,6 +140,30 @@ macro_rules! kernels {
             entry!(
                 deep_sequence,
                 deep::run_sequence(SequenceTask),
+                $scalar,
+                $avx2,
+                $avx512,
+                $portable
+            );
+            entry!(
+                equilibrium_solve,
+                equilibrium::solve(SolveTask),
+                $scalar,
+                $avx2,
+                $avx512,
+                $portable
+            );
+            entry!(
+                equilibrium_gradient,
+                equilibrium::differentiate(GradientTask),
+                $scalar,
+                $avx2,
+                $avx512,
+                $portable
+            );
+            entry!(
+                equilibrium_in_order,
+                equilibrium::in_order(InOrderTask),
                 $scalar,
                 $avx2,
                 $avx512,

@@ -8,6 +8,7 @@ mod columns;
 mod compiled;
 pub mod deep;
 mod dispatch;
+pub mod equilibrium;
 pub mod gated;
 mod isa;
 mod lanes;

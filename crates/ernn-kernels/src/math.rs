@@ -38,6 +38,15 @@ const LN2_HIGH: f64 = 0.693_359_375;
 const LN2_LOW: f64 = std::f64::consts::LN_2 - LN2_HIGH;
 
 impl Activation {
+    /// The largest slope.
+    pub(crate) fn steepest(self) -> f64 {
+        match self {
+            Activation::Relu | Activation::Tanh | Activation::HardTanh => 1.0,
+            Activation::HardSigmoid => 0.5,
+            Activation::Sigmoid => 0.25,
+        }
+    }
+
     /// `phi(x)`.
     #[inline(always)]
     pub(crate) fn value<V: Vector>(self, x: V) -> V {

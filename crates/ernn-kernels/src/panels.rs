@@ -284,6 +284,12 @@ impl<F: Real> Panels<F> {
         self.lay_out(of.isa, features, &of.lengths, 0);
     }
 
+    /// As [`Panels::lay_out_as`] with the same features, all zero.
+    pub(crate) fn reset_as(&mut self, of: &Panels<F>) {
+        self.lay_out_as(of, of.features);
+        self.values.fill(F::ZERO);
+    }
+
     /// Copies `count` features of `of`, from feature `from` on, to feature `to` and on; `reversed`: each sequence from its last step
     /// to its first. Both hold the same sequences.
     ///

@@ -68,6 +68,7 @@ fn as_text(saved: &SavedModel) -> String {
             .map(|(name, value)| format!("{name} {}", value.to_string().trim_matches('"')))
             .collect();
         text += &format!("layer {index}: {}, {}\n", kind, settings.join(", "));
+        layer.notes().iter().for_each(|note| text += &format!("  {note}\n"));
     }
     text += &format!(
         "size: {} values a step, {} classes, {} (4 bytes a nonzero parameter), in a file of {}\n",

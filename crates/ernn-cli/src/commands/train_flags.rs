@@ -97,6 +97,25 @@ pub struct SharedModelFlags {
     /// Antisymmetric: step size
     #[arg(long, value_name = "X")]
     pub epsilon: Option<f64>,
+    /// ERNN: how the state is found: euler (K steps), or the equilibrium itself by fixed-point, anderson or newton
+    #[arg(long, value_name = "NAME")]
+    pub solver: Option<String>,
+    /// Equilibrium: gradients implicit (a linear solve), one-step, or (fixed-point) unrolled
+    #[arg(long, value_name = "NAME")]
+    pub gradient: Option<String>,
+    /// Equilibrium: absolute tolerance of the residual; a step has converged within --tolerance + --relative-tolerance times the size of
+    /// its state
+    #[arg(long, value_name = "X")]
+    pub tolerance: Option<f64>,
+    /// Equilibrium: relative tolerance of the residual
+    #[arg(long, value_name = "X")]
+    pub relative_tolerance: Option<f64>,
+    /// Equilibrium: iterations of a step at most
+    #[arg(long, value_name = "N")]
+    pub max_iterations: Option<usize>,
+    /// ERNN: norm of P U at most this share of gamma, so that there is exactly one equilibrium (0: not bounded)
+    #[arg(long, value_name = "X")]
+    pub contract: Option<f64>,
     /// ERNN: the projection P: shared (P = U) or identity
     #[arg(long, value_name = "NAME")]
     pub projection: Option<String>,
@@ -165,6 +184,12 @@ impl SharedModelFlags {
             ("gamma", self.gamma.map(Value::Float)),
             ("epsilon", self.epsilon.map(Value::Float)),
             ("projection", text(&self.projection)),
+            ("solver", text(&self.solver)),
+            ("gradient", text(&self.gradient)),
+            ("tolerance", self.tolerance.map(Value::Float)),
+            ("relative_tolerance", self.relative_tolerance.map(Value::Float)),
+            ("max_iterations", self.max_iterations.map(integer)),
+            ("contract", self.contract.map(Value::Float)),
         ]
         .into_iter()
         .filter_map(|(name, value)| Some((name, value?)))

@@ -155,6 +155,8 @@ pub struct LeakyGradient<F> {
     pub decay: Vec<F>,
     /// Of `e` (zeros unless the step sizes are learned).
     pub gain: Vec<F>,
+    /// Of `c`, one number; only the equilibrium family fills it.
+    pub identity: Vec<F>,
 }
 
 impl<F> Leaky<'_, F> {

@@ -45,6 +45,8 @@ pub(crate) trait Vector: Copy {
     fn greater(self, other: Self) -> Self::Mask;
     /// Lane by lane `if mask { self } else { 0 }`.
     fn or_zero(self, mask: Self::Mask) -> Self;
+    /// Lane by lane `if mask { self } else { other }`.
+    fn choose(self, other: Self, mask: Self::Mask) -> Self;
     /// `2^n` from `self = n + ROUNDER`, `n` a whole number in the exponent's range (see [`crate::math`]).
     fn power_of_two(self) -> Self;
     /// The sum of the lanes, always added in the same order.

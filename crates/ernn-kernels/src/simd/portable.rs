@@ -86,6 +86,16 @@ macro_rules! portable_vector {
                 $name(out)
             }
             #[inline(always)]
+            fn choose(self, other: Self, mask: [bool; $lanes]) -> Self {
+                let mut out = self.0;
+                for lane in 0..$lanes {
+                    if !mask[lane] {
+                        out[lane] = other.0[lane];
+                    }
+                }
+                $name(out)
+            }
+            #[inline(always)]
             fn power_of_two(self) -> Self {
                 let mut out = self.0;
                 for value in &mut out {

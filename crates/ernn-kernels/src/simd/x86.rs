@@ -97,6 +97,11 @@ impl Vector for Avx2F32 {
         unsafe { _mm256_cmp_ps::<_CMP_GT_OQ>(self.0, other.0) }
     }
     #[inline(always)]
+    fn choose(self, other: Self, mask: __m256) -> Self {
+        // SAFETY: as for `splat`.
+        unsafe { Self(_mm256_blendv_ps(other.0, self.0, mask)) }
+    }
+    #[inline(always)]
     fn or_zero(self, mask: __m256) -> Self {
         // SAFETY: as for `splat`.
         unsafe { Self(_mm256_and_ps(self.0, mask)) }
@@ -212,6 +217,11 @@ impl Vector for Avx2F64 {
         unsafe { _mm256_cmp_pd::<_CMP_GT_OQ>(self.0, other.0) }
     }
     #[inline(always)]
+    fn choose(self, other: Self, mask: __m256d) -> Self {
+        // SAFETY: as for `splat`.
+        unsafe { Self(_mm256_blendv_pd(other.0, self.0, mask)) }
+    }
+    #[inline(always)]
     fn or_zero(self, mask: __m256d) -> Self {
         // SAFETY: as for `splat`.
         unsafe { Self(_mm256_and_pd(self.0, mask)) }
@@ -264,6 +274,11 @@ impl Vector for Avx512F32 {
     fn greater(self, other: Self) -> __mmask16 {
         // SAFETY: as for `splat`.
         unsafe { _mm512_cmp_ps_mask::<_CMP_GT_OQ>(self.0, other.0) }
+    }
+    #[inline(always)]
+    fn choose(self, other: Self, mask: __mmask16) -> Self {
+        // SAFETY: as for `splat`.
+        unsafe { Self(_mm512_mask_blend_ps(mask, other.0, self.0)) }
     }
     #[inline(always)]
     fn or_zero(self, mask: __mmask16) -> Self {
@@ -322,6 +337,11 @@ impl Vector for Avx512F64 {
     fn greater(self, other: Self) -> __mmask8 {
         // SAFETY: as for `splat`.
         unsafe { _mm512_cmp_pd_mask::<_CMP_GT_OQ>(self.0, other.0) }
+    }
+    #[inline(always)]
+    fn choose(self, other: Self, mask: __mmask8) -> Self {
+        // SAFETY: as for `splat`.
+        unsafe { Self(_mm512_mask_blend_pd(mask, other.0, self.0)) }
     }
     #[inline(always)]
     fn or_zero(self, mask: __mmask8) -> Self {

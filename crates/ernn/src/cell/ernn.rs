@@ -11,15 +11,23 @@
 //! Folding, with `z` as the state of the inner loop: `a = 1 - gamma eta`, `e = eta`, `R = P U`, input weights `P W` and `P b`,
 //! and `z^0 = c0 h_{k-1}`, `h_k = z^K - s h_{k-1}`, where `s` is +-1 by the sign and `c0` is `s`, plus 1 for start `previous`.
 //! For `U = I + V H`: `P U = I + A H` with `A = V (2 I + H V)`: still of rank r.
+//!
+//! With a solver other than `euler` there are no step sizes: `h_k` is the equilibrium itself ([`ernn_kernels::equilibrium`]). With
+//! `contract` below 1, `P U` is scaled so that its norm is at most this share of `gamma` ([`super::contraction`]): then there is exactly
+//! one equilibrium, and every iteration converges to it.
 
 use ernn_kernels::leaky::LeakyGradient;
 use ernn_kernels::{Matrix, Real, multiply_add};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
+use super::contraction::Bound;
 use super::pieces::{add, cut, cut_mut, fill_normal, product};
 use super::settings::{check_hidden, check_not_negative, check_positive, setting};
-use super::{Activation, Cell, Folded, FoldedGradient, FoldedLeaky, FoldedRecurrent, Rank, Tensor};
+use super::{
+    Activation, Cell, EquilibriumGradient, Folded, FoldedGradient, FoldedLeaky, FoldedRecurrent, Rank, Solver,
+    SolverSettings, Tensor,
+};
 use crate::Result;
 
 /// Longest table of step sizes: far beyond any training sequence, and no product of sizes overflows.
@@ -109,10 +117,23 @@ pub struct ErnnConfig {
     pub max_steps: usize,
     /// Standard deviation of the initial matrices.
     pub deviation: f64,
+    /// How the state is found.
+    pub solver: Solver,
+    /// How the gradient goes through an equilibrium.
+    pub gradient: EquilibriumGradient,
+    /// An equilibrium has been found when `max |phi(..) - gamma z|` is at most `tolerance + relative_tolerance * max |gamma z|`.
+    pub tolerance: f64,
+    /// See `tolerance`.
+    pub relative_tolerance: f64,
+    /// Iterations of a step at most, on the way to an equilibrium.
+    pub max_iterations: usize,
+    /// The norm of `P U` is at most this share of `gamma`; 0: not bounded.
+    pub contract: f64,
 }
 
 impl Default for ErnnConfig {
     fn default() -> Self {
+        let solver = SolverSettings::default();
         ErnnConfig {
             hidden: 64,
             rank: Rank::Low(8),
@@ -127,15 +148,75 @@ impl Default for ErnnConfig {
             projection: Projection::Shared,
             max_steps: 1,
             deviation: 0.1,
+            solver: Solver::Euler,
+            gradient: solver.gradient,
+            tolerance: solver.tolerance,
+            relative_tolerance: solver.relative_tolerance,
+            max_iterations: solver.max_iterations,
+            contract: 0.0,
         }
     }
 }
 
 impl ErnnConfig {
-    fn rows(&self) -> usize {
-        match self.steps {
-            StepSizes::PerStep => self.max_steps,
-            StepSizes::PerIteration => 1,
+    /// The settings of the solver, where the state is an equilibrium.
+    pub fn solver_settings(&self) -> Option<SolverSettings> {
+        (self.solver != Solver::Euler).then_some(SolverSettings {
+            solver: self.solver,
+            gradient: self.gradient,
+            tolerance: self.tolerance,
+            relative_tolerance: self.relative_tolerance,
+            max_iterations: self.max_iterations,
+        })
+    }
+
+    /// What a person should know who takes this cell at its equilibrium; empty for Euler steps.
+    pub fn notes(&self) -> Vec<&'static str> {
+        let mut notes = Vec::new();
+        if self.solver == Solver::Euler {
+            return notes;
+        }
+        notes.push(match self.sign {
+            Sign::Plus => {
+                "at the equilibrium each input adds its own term and turns the sign of all before it: inputs at places of equal parity \
+                 can change places without a trace, and the state grows without bound where inputs alternate (--sign minus: without \
+                 turning; --solver euler: neither)"
+            }
+            Sign::Minus => {
+                "at the equilibrium each input just adds its own term to the state: the order of the inputs does not matter, and the \
+                 state grows with their number (--solver euler: neither)"
+            }
+        });
+        if self.contract == 0.0 {
+            notes.push(
+                "nothing bounds the norm of P U: steps may have no equilibrium at all, which is counted and reported (--contract 0.9 \
+                 makes one exist at every step)",
+            );
+        }
+        notes
+    }
+
+    /// Whether a step size is learned for each time step.
+    pub fn learns_step_sizes_per_step(&self) -> bool {
+        self.solver == Solver::Euler && self.steps == StepSizes::PerStep
+    }
+
+    /// Whether fixed-point iterations are unrolled: then they run in the leaky family, with `a = 0`, `e = 1 / gamma`, from 0.
+    fn unrolls(&self) -> bool {
+        self.solver == Solver::FixedPoint && self.gradient == EquilibriumGradient::Unrolled
+    }
+
+    /// Whether the kernels of the equilibrium family run.
+    fn solves(&self) -> bool {
+        self.solver != Solver::Euler && !self.unrolls()
+    }
+
+    /// Rows and columns of the table of step sizes.
+    fn step_sizes(&self) -> [usize; 2] {
+        match (self.solver, self.steps) {
+            (Solver::Euler, StepSizes::PerStep) => [self.max_steps, self.iterations],
+            (Solver::Euler, StepSizes::PerIteration) => [1, self.iterations],
+            _ => [0, 0],
         }
     }
 
@@ -147,8 +228,115 @@ impl ErnnConfig {
             self.hidden,
             first,
             second,
-            self.rows() * self.iterations,
+            self.step_sizes().iter().product(),
         ]
+    }
+
+    fn check_solver(&self) -> Result<()> {
+        if self.solver != Solver::Euler {
+            check_positive("gamma", self.gamma)?;
+        }
+        check_not_negative("tolerance", self.tolerance)?;
+        check_not_negative("relative_tolerance", self.relative_tolerance)?;
+        if !(1..=1000).contains(&self.max_iterations) {
+            return Err(setting(
+                "max_iterations",
+                self.max_iterations,
+                "a number from 1 to 1000",
+            ));
+        }
+        if !(0.0..1.0).contains(&self.contract) {
+            return Err(setting(
+                "contract",
+                self.contract,
+                "0 (off), or a number above 0 and below 1",
+            ));
+        }
+        let unrolled = self.gradient == EquilibriumGradient::Unrolled;
+        if unrolled && !matches!(self.solver, Solver::Euler | Solver::FixedPoint) {
+            let expected =
+                "implicit or one-step for this solver; unrolled goes with fixed-point (and euler is always unrolled)";
+            return Err(setting("gradient", "unrolled", expected));
+        }
+        Ok(())
+    }
+
+    /// `R` scaled to a contraction, if wanted. The leaky kernels know no gradient of the factor before the identity, so there it is
+    /// multiplied out.
+    fn contracted<F: Real>(&self, recurrent: FoldedRecurrent<F>) -> FoldedRecurrent<F> {
+        if self.contract == 0.0 {
+            return recurrent;
+        }
+        let mut dense = recurrent.to_dense(self.hidden);
+        let factor = F::from_f64(Bound::of(&dense, self.hidden).factor(self.contract * self.gamma));
+        match recurrent {
+            FoldedRecurrent::LowRank {
+                rank,
+                identity,
+                mut left,
+                right,
+            } if self.solves() => {
+                left.iter_mut().for_each(|value| *value *= factor);
+                FoldedRecurrent::LowRank {
+                    rank,
+                    identity: identity * factor,
+                    left,
+                    right,
+                }
+            }
+            _ => {
+                dense.iter_mut().for_each(|value| *value *= factor);
+                FoldedRecurrent::Dense(dense)
+            }
+        }
+    }
+
+    /// The vjp of [`ErnnConfig::contracted`]: with `R' = f(R) R`, `dL/dR = f dL/dR' + <dL/dR', R> df/dR`, given and taken in the form that
+    /// `R` has.
+    fn uncontracted<F: Real>(&self, inputs: usize, parameters: &[F], folded: &LeakyGradient<F>) -> LeakyGradient<F> {
+        let (hidden, limit) = (self.hidden, self.contract * self.gamma);
+        let (.., recurrent) = self.fold_matrices(inputs, parameters);
+        let dense = recurrent.to_dense(hidden);
+        let bound = Bound::of(&dense, hidden);
+        let factor = F::from_f64(bound.factor(limit));
+        let inner = |left: &[F], right: &[F]| -> f64 {
+            left.iter()
+                .zip(right)
+                .map(|(left, right)| left.to_f64() * right.to_f64())
+                .sum()
+        };
+        let mut out = folded.clone();
+        match recurrent {
+            FoldedRecurrent::Dense(_) => {
+                let through = bound.through_factor(limit, inner(&folded.left, &dense));
+                out.left.iter_mut().for_each(|value| *value *= factor);
+                add(&mut out.left, &through);
+            }
+            FoldedRecurrent::LowRank { rank, left, right, .. } => {
+                let (a, b) = (Matrix::new(&left, hidden, rank), Matrix::new(&right, rank, hidden));
+                let whole = !self.solves();
+                let along = if whole {
+                    inner(&folded.left, &dense)
+                } else {
+                    inner(&folded.left, &left) + folded.identity.iter().map(|value| value.to_f64()).sum::<f64>()
+                };
+                let mut at_matrix: Vec<F> = bound.through_factor(limit, along);
+                if whole {
+                    // The gradient at the dense R' joins that at R.
+                    at_matrix
+                        .iter_mut()
+                        .zip(&folded.left)
+                        .for_each(|(sum, &value)| *sum += factor * value);
+                    (out.left, out.right) = (vec![F::ZERO; left.len()], vec![F::ZERO; right.len()]);
+                } else {
+                    out.left.iter_mut().for_each(|value| *value *= factor);
+                }
+                let at_matrix = Matrix::new(&at_matrix, hidden, hidden);
+                multiply_add(F::ONE, at_matrix, b.transposed(), &mut out.left);
+                multiply_add(F::ONE, a.transposed(), at_matrix, &mut out.right);
+            }
+        }
+        out
     }
 
     /// `P [W | b]` and `R`.
@@ -282,6 +470,7 @@ impl Cell for ErnnConfig {
         }
         check_not_negative("gamma", self.gamma)?;
         check_not_negative("eta_learning_rate", self.eta_learning_rate)?;
+        self.check_solver()?;
         check_positive("deviation", self.deviation)
     }
 
@@ -289,12 +478,14 @@ impl Cell for ErnnConfig {
         let hidden = self.hidden;
         let mut tensors = vec![Tensor::matrix("W", hidden, inputs), Tensor::vector("b", hidden)];
         tensors.extend(self.rank.tensors(hidden, hidden, "U", ["V", "H"]));
-        tensors.push(Tensor {
-            name: "eta".into(),
-            shape: vec![self.rows(), self.iterations],
-            decay: false,
-            learning_rate_scale: self.eta_learning_rate,
-        });
+        if self.solver == Solver::Euler {
+            tensors.push(Tensor {
+                name: "eta".into(),
+                shape: self.step_sizes().to_vec(),
+                decay: false,
+                learning_rate_scale: self.eta_learning_rate,
+            });
+        }
         tensors
     }
 
@@ -315,27 +506,45 @@ impl Cell for ErnnConfig {
 
     fn fold<F: Real>(&self, inputs: usize, parameters: &[F]) -> Folded<F> {
         let (input_weight, bias, recurrent) = self.fold_matrices(inputs, parameters);
+        let recurrent = self.contracted(recurrent);
         let [.., eta] = cut(parameters, self.lengths(inputs));
         let gamma = F::from_f64(self.gamma);
-        let (start_scale, previous_scale) = self.start.scales(self.sign);
-        Folded::Leaky(FoldedLeaky {
+        let (mut start_scale, previous_scale) = self.start.scales(self.sign);
+        let (mut iterations, mut decay) = (self.iterations, eta.iter().map(|&eta| F::ONE - gamma * eta).collect());
+        let mut gain = eta.to_vec();
+        if self.unrolls() {
+            (start_scale, iterations) = (F::ZERO, self.max_iterations);
+            (decay, gain) = (vec![F::ZERO; iterations], vec![F::ONE / gamma; iterations]);
+        }
+        let leaky = FoldedLeaky {
             inputs,
             hidden: self.hidden,
             input_weight,
             bias,
             recurrent,
             activation: self.activation.into(),
-            iterations: self.iterations,
+            iterations,
             start_scale,
             previous_scale,
-            decay: eta.iter().map(|&eta| F::ONE - gamma * eta).collect(),
-            gain: eta.to_vec(),
-            learned_steps: true,
-        })
+            decay,
+            gain,
+            learned_steps: self.solver == Solver::Euler,
+        };
+        match self.solver_settings() {
+            Some(solver) if self.solves() => Folded::Equilibrium(leaky.at_equilibrium(self.gamma, solver)),
+            _ => Folded::Leaky(leaky),
+        }
     }
 
     fn unfold<F: Real>(&self, inputs: usize, parameters: &[F], folded: &FoldedGradient<F>, gradient: &mut [F]) {
         let folded = folded.leaky();
+        let scaled;
+        let folded = if self.contract > 0.0 {
+            scaled = self.uncontracted(inputs, parameters, folded);
+            &scaled
+        } else {
+            folded
+        };
         match (self.projection, self.rank) {
             (Projection::Shared, Rank::Low(rank)) => {
                 self.unfold_low_rank(inputs, rank, parameters, folded, gradient);

@@ -1,9 +1,12 @@
 //! A folded cell that owns its numbers: one of the kernels' families, run through one door.
 
 use ernn_kernels::deep::{self, Deep, DeepGradient, DeepLayer};
+use ernn_kernels::equilibrium;
 use ernn_kernels::gated::{self, Gated, GatedGradient, Gates};
 use ernn_kernels::leaky::{self, Leaky, LeakyGradient, Recurrent};
 use ernn_kernels::{Activation, Isa, Panels, Real, StateGradient, Trace, backward, forward, infer};
+
+use super::FoldedEquilibrium;
 
 /// The recurrent matrix `R` of a folded cell.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +27,7 @@ pub enum FoldedRecurrent<F> {
 }
 
 impl<F: Real> FoldedRecurrent<F> {
-    fn view(&self) -> Recurrent<'_, F> {
+    pub(super) fn view(&self) -> Recurrent<'_, F> {
         match self {
             FoldedRecurrent::Dense(weight) => Recurrent::Dense(weight),
             FoldedRecurrent::LowRank {
@@ -207,12 +210,14 @@ pub enum Folded<F> {
     Gated(FoldedGated<F>),
     /// Deep-transition ERNN.
     Deep(FoldedDeep<F>),
+    /// ERNN at its equilibrium.
+    Equilibrium(FoldedEquilibrium<F>),
 }
 
 /// The gradient of a folded cell's numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FoldedGradient<F> {
-    /// Of a leaky cell.
+    /// Of a leaky cell, or of one at its equilibrium.
     Leaky(LeakyGradient<F>),
     /// Of a gated cell.
     Gated(GatedGradient<F>),
@@ -312,6 +317,7 @@ impl<F: Real> Folded<F> {
             Folded::Leaky(cell) => cell.hidden,
             Folded::Gated(cell) => cell.hidden,
             Folded::Deep(cell) => cell.hidden,
+            Folded::Equilibrium(cell) => cell.hidden,
         }
     }
 
@@ -334,6 +340,7 @@ impl<F: Real> Folded<F> {
             Folded::Leaky(cell) => forward(&cell.view(first_step), input, initial, trace),
             Folded::Gated(cell) => forward(&cell.view(), input, initial, trace),
             Folded::Deep(cell) => forward(&cell.view(&cell.layers(), first_step), input, initial, trace),
+            Folded::Equilibrium(cell) => equilibrium::forward(&cell.view(), input, initial, trace),
         }
     }
 
@@ -348,6 +355,7 @@ impl<F: Real> Folded<F> {
             Folded::Leaky(cell) => infer(&cell.view(first_step), input, initial, trace),
             Folded::Gated(cell) => infer(&cell.view(), input, initial, trace),
             Folded::Deep(cell) => infer(&cell.view(&cell.layers(), first_step), input, initial, trace),
+            Folded::Equilibrium(cell) => equilibrium::forward(&cell.view(), input, initial, trace),
         }
     }
 
@@ -379,6 +387,11 @@ impl<F: Real> Folded<F> {
                 let view = cell.view(&layers, first_step);
                 backward(&view, input, trace, states, gradient, input_gradient, initial_gradient);
             }
+            Folded::Equilibrium(cell) => {
+                let gradient = gradient.as_leaky();
+                let view = cell.view();
+                equilibrium::backward(&view, input, trace, states, gradient, input_gradient, initial_gradient);
+            }
         }
     }
 
@@ -388,6 +401,9 @@ impl<F: Real> Folded<F> {
             Folded::Leaky(cell) => CellRunner::Leaky(leaky::SequenceRunner::new(isa, &cell.view(0))),
             Folded::Gated(cell) => CellRunner::Gated(gated::SequenceRunner::new(isa, &cell.view())),
             Folded::Deep(cell) => CellRunner::Deep(deep::SequenceRunner::new(isa, &cell.view(&cell.layers(), 0))),
+            Folded::Equilibrium(cell) => {
+                CellRunner::Equilibrium(Box::new(equilibrium::SequenceRunner::new(isa, &cell.view())))
+            }
         }
     }
 }
@@ -401,6 +417,8 @@ pub enum CellRunner<F> {
     Gated(gated::SequenceRunner<F>),
     /// A deep-transition cell.
     Deep(deep::SequenceRunner<F>),
+    /// A cell at its equilibrium.
+    Equilibrium(Box<equilibrium::SequenceRunner<F>>),
 }
 
 impl<F: Real> CellRunner<F> {
@@ -411,6 +429,7 @@ impl<F: Real> CellRunner<F> {
             CellRunner::Leaky(runner) => runner.run(input, first_step, state, states),
             CellRunner::Gated(runner) => runner.run(input, state, states),
             CellRunner::Deep(runner) => runner.run(input, first_step, state, states),
+            CellRunner::Equilibrium(runner) => runner.run(input, state, states),
         }
     }
 }

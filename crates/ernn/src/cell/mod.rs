@@ -5,7 +5,9 @@
 //! takes the gradient back through the folding.
 
 mod antisymmetric;
+mod contraction;
 mod deep_transition;
+mod equilibrium;
 mod ernn;
 mod fastgrnn;
 mod fastrnn;
@@ -16,6 +18,7 @@ mod lstm;
 mod pieces;
 mod rnn;
 mod settings;
+mod solver;
 mod span;
 mod spectral;
 mod stacked;
@@ -29,6 +32,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::antisymmetric::AntisymmetricConfig;
 pub use self::deep_transition::DeepTransitionConfig;
+pub use self::equilibrium::FoldedEquilibrium;
 pub use self::ernn::{ErnnConfig, Projection, Sign, Start, StepSizes};
 pub use self::fastgrnn::FastGrnnConfig;
 pub use self::fastrnn::FastRnnConfig;
@@ -40,10 +44,12 @@ pub use self::gru::{GruConfig, Reset};
 pub use self::lstm::LstmConfig;
 pub use self::rnn::RnnConfig;
 pub use self::settings::{Activation, GateActivation, Rank};
+pub use self::solver::{Equilibria, EquilibriumGradient, Solver, SolverSettings};
 pub use self::span::Span;
 pub use self::spectral::SpectralConfig;
 pub use self::ugrnn::UgrnnConfig;
 use crate::Result;
+pub use ernn_kernels::equilibrium::Outcome;
 
 /// A recurrent cell and its settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -199,6 +205,14 @@ impl CellConfig {
     /// `D`, the size of the hidden state.
     pub fn hidden(&self) -> usize {
         each!(self, cell => cell.hidden)
+    }
+
+    /// What a person should know who takes this cell with these settings.
+    pub fn notes(&self) -> Vec<&'static str> {
+        match self {
+            CellConfig::Ernn(cell) => cell.notes(),
+            _ => Vec::new(),
+        }
     }
 
     /// Checks the settings.

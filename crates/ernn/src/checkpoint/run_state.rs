@@ -9,6 +9,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::tensor_file::{self, Format, Tensor, TensorFile};
+use crate::cell::Equilibria;
 use crate::{Error, Result};
 
 const FORMAT: Format = Format {
@@ -42,6 +43,9 @@ pub struct EpochRecord {
     pub seconds: f64,
     /// Whether these parameters are the best so far.
     pub best: bool,
+    /// How the equilibria of the epoch's batches were found, where layers seek them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub equilibria: Option<Equilibria>,
 }
 
 /// The two passes of a run.
@@ -71,6 +75,9 @@ pub struct Tally {
     pub gradient_norm: f64,
     /// Wall time so far.
     pub seconds: f64,
+    /// How equilibria were found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub equilibria: Option<Equilibria>,
 }
 
 /// The best epoch so far.

@@ -54,15 +54,23 @@ pub fn evaluate<'a>(saved: &SavedModel, part: impl Into<View<'a>>) -> Result<Eva
 
 /// Measures a model on sequences that are normalized already, by its task.
 pub fn evaluate_normalized(model: &Model<f32>, classes: &[String], part: &View) -> Result<Evaluation> {
-    match model.config().task {
-        Task::Classification => evaluate_classes(model, classes, part),
-        Task::StepClassification => evaluate_steps(model, part),
-        Task::NextToken => evaluate_text(model, part),
-        Task::Regression => evaluate_numbers(model, part),
-    }
+    let mut workspace = Workspace::default();
+    let mut found = match model.config().task {
+        Task::Classification => evaluate_classes(model, classes, part, &mut workspace),
+        Task::StepClassification => evaluate_steps(model, part, &mut workspace),
+        Task::NextToken => evaluate_text(model, part, &mut workspace),
+        Task::Regression => evaluate_numbers(model, part, &mut workspace),
+    }?;
+    found.equilibria = workspace.take_equilibria();
+    Ok(found)
 }
 
-fn evaluate_classes(model: &Model<f32>, classes: &[String], part: &View) -> Result<Evaluation> {
+fn evaluate_classes(
+    model: &Model<f32>,
+    classes: &[String],
+    part: &View,
+    workspace: &mut Workspace<f32>,
+) -> Result<Evaluation> {
     let labels = part.labels();
     if labels.len() != part.len() {
         let problem = format!(
@@ -76,26 +84,26 @@ fn evaluate_classes(model: &Model<f32>, classes: &[String], part: &View) -> Resu
         let problem = format!("found class number {label}, expected one below {}", classes.len());
         return Err(unusable(problem));
     }
-    let logits = logits(model, part)?;
+    let logits = logits_in(model, part, workspace)?;
     let scores = rows(&logits, classes.len())
         .zip(&labels)
         .map(|(row, &label)| (prediction(row).class, loss(row, label)));
     Ok(Evaluation::new(classes, &labels, scores))
 }
 
-fn evaluate_steps(model: &Model<f32>, part: &View) -> Result<Evaluation> {
-    let (mut batch, mut workspace) = (Batch::new(), Workspace::default());
+fn evaluate_steps(model: &Model<f32>, part: &View, workspace: &mut Workspace<f32>) -> Result<Evaluation> {
+    let mut batch = Batch::new();
     let mut total = Total::default();
     for members in batch::plan(part, BATCH, None) {
         batch.fill(part, &members, None);
-        total.add(&model.step_losses(&batch, &mut State::default(), &mut workspace)?);
+        total.add(&model.step_losses(&batch, &mut State::default(), workspace)?);
     }
     Ok(total.evaluation(Task::StepClassification))
 }
 
 /// Each text from its beginning to its end in one stream, in windows of the length that the model has learned from.
-fn evaluate_text(model: &Model<f32>, part: &View) -> Result<Evaluation> {
-    let (mut batch, mut workspace) = (Batch::new(), Workspace::default());
+fn evaluate_text(model: &Model<f32>, part: &View, workspace: &mut Workspace<f32>) -> Result<Evaluation> {
+    let mut batch = Batch::new();
     let mut total = Total::default();
     let window = learned_steps(model).unwrap_or(WINDOW);
     for text in (0..part.len()).map(|text| part.tokens(text)) {
@@ -103,7 +111,7 @@ fn evaluate_text(model: &Model<f32>, part: &View) -> Result<Evaluation> {
         let mut state = State::default();
         for window in 0..streams.batches() {
             batch.fill_text(text, &streams, window);
-            total.add(&model.step_losses(&batch, &mut state, &mut workspace)?);
+            total.add(&model.step_losses(&batch, &mut state, workspace)?);
         }
     }
     Ok(total.evaluation(Task::NextToken))
@@ -132,7 +140,7 @@ impl Total {
     }
 }
 
-fn evaluate_numbers(model: &Model<f32>, part: &View) -> Result<Evaluation> {
+fn evaluate_numbers(model: &Model<f32>, part: &View, workspace: &mut Workspace<f32>) -> Result<Evaluation> {
     let targets: Vec<f32> = (0..part.len()).filter_map(|index| part.number(index)).collect();
     if targets.len() != part.len() {
         let problem = format!(
@@ -143,19 +151,22 @@ fn evaluate_numbers(model: &Model<f32>, part: &View) -> Result<Evaluation> {
         return Err(unusable(problem));
     }
     let error = |(&found, &target): (&f32, &f32)| (f64::from(found) - f64::from(target)).powi(2);
-    let sum: f64 = logits(model, part)?.iter().zip(&targets).map(error).sum();
+    let sum: f64 = logits_in(model, part, workspace)?.iter().zip(&targets).map(error).sum();
     Ok(Evaluation::of_numbers(targets.len(), sum / targets.len().max(1) as f64))
 }
 
 /// The logits of normalized sequences, `[sequences, classes]`, in the order of the part.
 pub fn logits(model: &Model<f32>, part: &View) -> Result<Vec<f32>> {
+    logits_in(model, part, &mut Workspace::default())
+}
+
+fn logits_in(model: &Model<f32>, part: &View, workspace: &mut Workspace<f32>) -> Result<Vec<f32>> {
     let classes = model.config().classes;
     let mut all = vec![0.0; part.len() * classes];
     let mut batch = Batch::new();
-    let mut workspace = Workspace::default();
     for members in batch::plan(part, BATCH, None) {
         batch.fill(part, &members, None);
-        let found = model.batch_logits(&batch, &mut workspace)?;
+        let found = model.batch_logits(&batch, workspace)?;
         for (&member, row) in members.iter().zip(rows(&found, classes)) {
             all[member * classes..(member + 1) * classes].copy_from_slice(row);
         }
@@ -180,7 +191,7 @@ pub fn length_note(model: &Model<f32>, longest: usize) -> Option<String> {
 /// Steps for which a model has learned step sizes; none if its step sizes do not belong to steps.
 fn learned_steps(model: &Model<f32>) -> Option<usize> {
     let learned = model.config().layers.iter().filter_map(|layer| match layer {
-        CellConfig::Ernn(cell) if cell.steps == StepSizes::PerStep => Some(cell.max_steps),
+        CellConfig::Ernn(cell) if cell.learns_step_sizes_per_step() => Some(cell.max_steps),
         CellConfig::DeepTransition(cell) if cell.steps == StepSizes::PerStep => Some(cell.max_steps),
         _ => None,
     });

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Metric;
+use crate::cell::Equilibria;
 use crate::data::Task;
 
 /// How one class fares.
@@ -37,6 +38,9 @@ pub struct Evaluation {
     /// For regression.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_squared_error: Option<f64>,
+    /// How the equilibria of the steps were found, where layers seek them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub equilibria: Option<Equilibria>,
     /// One entry a class, for classes of sequences.
     pub per_class: Vec<ClassReport>,
     /// `confusion[true class][predicted class]`, counts, for classes of sequences.

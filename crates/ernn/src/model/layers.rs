@@ -9,7 +9,7 @@ use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-use crate::cell::{Folded, FoldedGradient, Piece};
+use crate::cell::{Equilibria, Folded, FoldedGradient, Piece};
 
 /// The folded cells of a layer: one, or one a direction.
 pub(super) type FoldedLayer<F> = Vec<Folded<F>>;
@@ -33,6 +33,8 @@ pub(super) struct LayerWorkspace<F: Real> {
     /// What the next layer reads, where that is not the states as they stand.
     output: Option<Panels<F>>,
     mask: Option<Panels<F>>,
+    /// How the equilibria of all passes were found, since somebody asked.
+    pub(super) equilibria: Equilibria,
 }
 
 impl<F: Real> LayerWorkspace<F> {
@@ -137,6 +139,11 @@ pub(super) fn forward<F: Real>(
             } else {
                 cell.infer(piece, &mut direction.trace);
             }
+            let input = direction_input_of(input, place, &direction.reversed);
+            direction
+                .trace
+                .outcomes(input)
+                .for_each(|outcome| own.equilibria.count(outcome));
         }
         if index + 1 < folded.len() && !pass.plain(own) {
             join(own, pass, index);
@@ -166,6 +173,18 @@ fn direction_input<'a, F: Real>(
     reversed.lay_out_as(input, input.features());
     reversed.copy_features(0, input, 0, input.features(), true);
     reversed
+}
+
+/// What [`direction_input`] has given.
+fn direction_input_of<'a, F: Real>(
+    input: &'a Panels<F>,
+    place: usize,
+    reversed: &'a Option<Panels<F>>,
+) -> &'a Panels<F> {
+    match reversed {
+        Some(reversed) if place > 0 => reversed,
+        _ => input,
+    }
 }
 
 /// Both directions side by side, and dropout.
@@ -238,10 +257,7 @@ pub(super) fn backward<F: Real>(
                 },
             };
             let piece = Piece {
-                input: match &direction.reversed {
-                    Some(reversed) if place > 0 => reversed,
-                    _ => input,
-                },
+                input: direction_input_of(input, place, &direction.reversed),
                 initial: None,
                 first_step: pass.first_step,
             };

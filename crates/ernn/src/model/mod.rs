@@ -30,7 +30,7 @@ pub use self::pieces::State;
 pub use self::runner::Runner;
 pub use self::states::LayerStates;
 use crate::batch::Batch;
-use crate::cell::Span;
+use crate::cell::{CellConfig, Equilibria, Span};
 use crate::data::Task;
 use crate::head::{apply_mask, cross_entropy, dropout_mask, squared_error};
 use crate::{Error, Result};
@@ -80,6 +80,15 @@ impl<F: Real> Default for Workspace<F> {
 }
 
 impl<F: Real> Workspace<F> {
+    /// How the equilibria were found since the last time that this was asked; none if no layer has sought one.
+    pub fn take_equilibria(&mut self) -> Option<Equilibria> {
+        let mut all = Equilibria::default();
+        for layer in &mut self.layers {
+            all.add(&std::mem::take(&mut layer.equilibria));
+        }
+        (all.steps > 0).then_some(all)
+    }
+
     /// Numbers that all buffers over time have room for: what grows with the length of a batch, or of its pieces.
     pub fn capacity(&self) -> usize {
         let layers: usize = self.layers.iter().map(LayerWorkspace::capacity).sum();
@@ -149,6 +158,26 @@ impl<F: Real> Model<F> {
             spans,
             parameters,
         })
+    }
+
+    /// The same model with other settings of its layers: tensors of the same name and shape are kept, others have the initial values of
+    /// `seed` 1.
+    ///
+    /// # Errors
+    /// If the settings are not ones that a model can have.
+    pub fn with_layers(&self, layers: Vec<CellConfig>) -> Result<Self> {
+        let config = ModelConfig {
+            layers,
+            ..self.config.clone()
+        };
+        let mut model = Model::new(config, 1)?;
+        for span in model.spans.clone() {
+            let same = |other: &&Span| other.name == span.name && other.shape == span.shape;
+            if let Some(old) = self.spans.iter().find(same) {
+                model.parameters[span.range()].copy_from_slice(&self.parameters[old.range()]);
+            }
+        }
+        Ok(model)
     }
 
     /// Sizes and cells.

@@ -242,6 +242,9 @@ impl<'a> Pass<'a> {
         tally.loss += f64::from(loss) * count as f64;
         tally.correct += correct;
         tally.gradient_norm += norm;
+        if let Some(found) = self.workspace.take_equilibria() {
+            tally.equilibria.get_or_insert_default().add(&found);
+        }
         Ok(())
     }
 
@@ -391,6 +394,7 @@ fn record(phase: Phase, epoch: usize, tally: &Tally, measured: Option<&Evaluatio
         validation_balanced_accuracy: measured.and_then(|measured| measured.balanced_accuracy),
         gradient_norm: tally.gradient_norm / tally.batches.max(1) as f64,
         seconds: tally.seconds,
+        equilibria: tally.equilibria,
         ..EpochRecord::default()
     }
 }

@@ -8,6 +8,7 @@ use super::close::Close;
 use super::epochs::{LoopEnd, Pass};
 use super::parts::{self, Parts};
 use super::{Ending, Observer, Report, RunConfig, RunFolder, Start, available_threads};
+use crate::cell::CellConfig;
 use crate::checkpoint::{Phase, RunState, SavedModel};
 use crate::data::{Dataset, Task, View};
 use crate::model::ModelConfig;
@@ -244,6 +245,9 @@ impl<'a> Run<'a> {
             threads: self.options.threads,
             out: folder.map(RunFolder::path),
         });
+        let mut notes: Vec<_> = self.config.model.layers.iter().flat_map(CellConfig::notes).collect();
+        notes.dedup();
+        notes.into_iter().for_each(|note| observer.warning(note));
     }
 }
 

@@ -7,7 +7,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// The settings of a case, each with the number of its values.
-const AXES: [(&str, usize); 19] = [
+const AXES: [(&str, usize); 21] = [
     ("cell", CellConfig::KINDS.len()),
     ("rank", 2),
     ("input rank", 2),
@@ -16,6 +16,8 @@ const AXES: [(&str, usize); 19] = [
     ("sign", 2),
     ("steps", 3),
     ("projection", 2),
+    ("solver", 5),
+    ("contract", 2),
     ("widths", 4),
     ("reset", 2),
     ("gate activation", 2),
@@ -75,7 +77,7 @@ fn axes_of(kind: &str) -> Vec<usize> {
         "cell" => false,
         "input rank" => gated.contains(&kind) || ["rnn", "fastrnn"].contains(&kind),
         "iterations" | "start" | "sign" | "steps" => kind == "ernn" || kind == "deep-transition",
-        "projection" => kind == "ernn",
+        "projection" | "solver" | "contract" => kind == "ernn",
         "widths" => kind == "deep-transition",
         "reset" => kind == "gru",
         "gate activation" => gated.contains(&kind) || kind == "gated-antisymmetric",

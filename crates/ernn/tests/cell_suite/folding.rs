@@ -19,6 +19,7 @@ fn parts<F: Real>(folded: &Folded<F>) -> Vec<&[F]> {
     let (input_weight, bias, recurrent) = match folded {
         Folded::Leaky(cell) => (&cell.input_weight, &cell.bias, &cell.recurrent),
         Folded::Gated(cell) => (&cell.input_weight, &cell.bias, &cell.recurrent),
+        Folded::Equilibrium(cell) => (&cell.input_weight, &cell.bias, &cell.recurrent),
         Folded::Deep(cell) => {
             let layers = cell.layers.iter().flat_map(|layer| [&layer.weight[..], &layer.bias]);
             let last = [&cell.decay[..], &cell.gain];
@@ -33,6 +34,11 @@ fn parts<F: Real>(folded: &Folded<F>) -> Vec<&[F]> {
     match folded {
         Folded::Leaky(cell) => parts.extend([&cell.decay[..], &cell.gain]),
         Folded::Gated(cell) => parts.push(&cell.scalars),
+        Folded::Equilibrium(cell) => {
+            if let FoldedRecurrent::LowRank { identity, .. } = &cell.recurrent {
+                parts.push(std::slice::from_ref(identity));
+            }
+        }
         Folded::Deep(_) => unreachable!("returned above"),
     }
     parts
@@ -54,6 +60,15 @@ fn as_gradient(folded: &Folded<f64>, cotangent: &[Vec<f64>]) -> FoldedGradient<f
             right: part(3),
             decay: part(4),
             gain: part(5),
+            identity: Vec::new(),
+        }),
+        Folded::Equilibrium(_) => FoldedGradient::Leaky(LeakyGradient {
+            input_weight: part(0),
+            bias: part(1),
+            left: part(2),
+            right: part(3),
+            identity: cotangent.get(4).cloned().unwrap_or_default(),
+            ..LeakyGradient::default()
         }),
         Folded::Gated(_) => FoldedGradient::Gated(GatedGradient {
             input_weight: part(0),

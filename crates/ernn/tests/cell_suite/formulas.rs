@@ -1,6 +1,6 @@
 //! The formulas at the top of each cell's file, literally: one sequence, one step, nothing folded.
 
-use ernn::cell::{Activation, CellConfig, GateActivation, Projection, Reset, Sign, Span, Start};
+use ernn::cell::{Activation, CellConfig, GateActivation, Projection, Reset, Sign, Solver, Span, Start};
 
 /// The parameters of one cell, by name.
 pub struct Tensors<'a> {
@@ -110,6 +110,30 @@ fn reflect(v: &[f64], first: usize, x: &[f64]) -> Vec<f64> {
     combine([(1.0, x), (-2.0 * dot(&v, x) / dot(&v, &v), &v)])
 }
 
+/// The factor that brings a matrix, given by its product with a vector, to this Schatten norm of order 64 at most: `(trace
+/// (R^T R)^32)^(1/64)`, by multiplying it out.
+fn contraction(hidden: usize, limit: f64, times: impl Fn(&[f64]) -> Vec<f64>) -> f64 {
+    if limit == 0.0 {
+        return 1.0;
+    }
+    let unit = |index: usize| (0..hidden).map(|at| f64::from(at == index)).collect::<Vec<_>>();
+    let columns: Vec<Vec<f64>> = (0..hidden).map(|index| times(&unit(index))).collect();
+    let dot = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
+    let square: Vec<Vec<f64>> = columns
+        .iter()
+        .map(|a| columns.iter().map(|b| dot(a, b)).collect())
+        .collect();
+    let mut trace = 0.0;
+    for index in 0..hidden {
+        let mut power = unit(index);
+        for _ in 0..32 {
+            power = square.iter().map(|row| dot(row, &power)).collect();
+        }
+        trace += power[index];
+    }
+    (limit / trace.powf(1.0 / 64.0)).min(1.0)
+}
+
 /// Numbers in the state: `h`, and for the LSTM `c` behind it.
 pub fn state_len(cell: &CellConfig) -> usize {
     match cell {
@@ -204,12 +228,27 @@ pub fn step(cell: &CellConfig, p: &Tensors, x: &[f64], state: &[f64], k: usize) 
                 Projection::Identity => v.to_vec(),
             };
             let (sign, mut next) = start(cell.sign, cell.start, h);
+            let factor = contraction(cell.hidden, cell.contract * cell.gamma, |z| p_times(&u_times(z)));
+            let drive = p_times(&plus(&p.w_times(x), p.get("b")));
+            let transition = |z: &[f64]| {
+                apply(
+                    cell.activation,
+                    &combine([(factor, &p_times(&u_times(z))), (1.0, &drive)]),
+                )
+            };
+            if cell.solver != Solver::Euler {
+                // The contraction, until it stands still.
+                let mut z = vec![0.0; cell.hidden];
+                for _ in 0..170 {
+                    z = combine([(1.0 / cell.gamma, &transition(&z))]);
+                }
+                return combine([(1.0, &z), (-sign, h)]);
+            }
             let eta = p.get("eta").chunks_exact(cell.iterations);
             let row = k.min(eta.len() - 1);
             for &eta in eta.clone().nth(row).expect("a row of step sizes") {
                 let z = combine([(1.0, &next), (sign, h)]);
-                let inner = p_times(&combine([(1.0, &u_times(&z)), (1.0, &p.w_times(x)), (1.0, p.get("b"))]));
-                let f = apply(cell.activation, &inner);
+                let f = transition(&z);
                 next = combine([(1.0, &next), (eta, &f), (-eta * cell.gamma, &z)]);
             }
             next

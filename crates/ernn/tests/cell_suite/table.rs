@@ -2,9 +2,9 @@
 
 use ernn::batch::Batch;
 use ernn::cell::{
-    Activation, AntisymmetricConfig, CellConfig, DeepTransitionConfig, ErnnConfig, FastGrnnConfig, FastRnnConfig,
-    GateActivation, GatedAntisymmetricConfig, GruConfig, LstmConfig, Projection, Rank, Reset, RnnConfig, Sign, Span,
-    SpectralConfig, Start, StepSizes, UgrnnConfig,
+    Activation, AntisymmetricConfig, CellConfig, DeepTransitionConfig, EquilibriumGradient, ErnnConfig, FastGrnnConfig,
+    FastRnnConfig, GateActivation, GatedAntisymmetricConfig, GruConfig, LstmConfig, Projection, Rank, Reset, RnnConfig,
+    Sign, Solver, Span, SpectralConfig, Start, StepSizes, UgrnnConfig,
 };
 use ernn::model::{LossOptions, Model, ModelConfig, Pooling};
 use ernn::{Isa, Panels, Real};
@@ -70,6 +70,13 @@ fn cell(choice: &Choice, layer: usize, longest: usize, hidden: usize) -> CellCon
     };
     let gate_activation = [GateActivation::Sigmoid, GateActivation::HardSigmoid][choice.of("gate activation")];
     let steps = choice.of("steps");
+    let (solver, gradient) = [
+        (Solver::Euler, EquilibriumGradient::Implicit),
+        (Solver::FixedPoint, EquilibriumGradient::Implicit),
+        (Solver::FixedPoint, EquilibriumGradient::Unrolled),
+        (Solver::Anderson, EquilibriumGradient::Implicit),
+        (Solver::Newton, EquilibriumGradient::Implicit),
+    ][choice.of("solver")];
     match choice.kind(layer) {
         "ernn" => CellConfig::Ernn(ErnnConfig {
             hidden,
@@ -83,6 +90,17 @@ fn cell(choice: &Choice, layer: usize, longest: usize, hidden: usize) -> CellCon
             projection: [Projection::Shared, Projection::Identity][choice.of("projection")],
             // The second kind ends before the longest sequence does.
             max_steps: if steps == 1 { longest.div_ceil(2) } else { longest },
+            solver,
+            gradient,
+            // Only a contraction has an equilibrium for certain.
+            contract: match (solver, choice.of("contract")) {
+                (Solver::Euler, 0) => 0.0,
+                (_, 0) => 0.5,
+                (..) => 0.8,
+            },
+            tolerance: 1e-14,
+            relative_tolerance: 1e-15,
+            max_iterations: 170,
             ..Default::default()
         }),
         "rnn" => CellConfig::Rnn(RnnConfig {
