@@ -4,10 +4,10 @@ use ernn_core::{Activation, Format, Kind};
 use ernn_kernels::Activation as KernelActivation;
 use ernn_kernels::gated::Gates;
 
-use super::network::Network;
+use super::network::{Cell, Network};
 use super::plan::{Plan, PlannedLayer, Tensor};
 use crate::Result;
-use crate::cell::{Folded, FoldedDeep, FoldedGated, FoldedLeaky, FoldedRecurrent};
+use crate::cell::{FoldedDeep, FoldedGated, FoldedLeaky, FoldedRecurrent};
 use crate::checkpoint::SavedModel;
 
 /// The image of a model in `f32`.
@@ -49,9 +49,9 @@ pub(super) struct Words {
 }
 
 impl Words {
-    pub fn of(cell: &Folded<f32>) -> Self {
+    pub fn of(cell: &Cell) -> Self {
         match cell {
-            Folded::Leaky(cell) => Words {
+            Cell::Leaky(cell) => Words {
                 kind: Kind::Leaky,
                 hidden: cell.hidden,
                 rank: rank(&cell.recurrent),
@@ -61,7 +61,7 @@ impl Words {
                 rows: cell.decay.len() / cell.iterations,
                 inner: 0,
             },
-            Folded::Gated(cell) => Words {
+            Cell::Gated(cell) => Words {
                 kind: kind(cell.gates),
                 hidden: cell.hidden,
                 rank: rank(&cell.recurrent),
@@ -71,7 +71,7 @@ impl Words {
                 rows: 0,
                 inner: 0,
             },
-            Folded::Deep(cell) => Words {
+            Cell::Deep(cell) => Words {
                 kind: Kind::Deep,
                 hidden: cell.hidden,
                 rank: 0,
@@ -109,11 +109,11 @@ impl Words {
     }
 }
 
-fn layer(cell: &Folded<f32>) -> PlannedLayer {
+fn layer(cell: &Cell) -> PlannedLayer {
     let (numbers, tensors) = match cell {
-        Folded::Leaky(cell) => leaky(cell),
-        Folded::Gated(cell) => gated(cell),
-        Folded::Deep(cell) => deep(cell),
+        Cell::Leaky(cell) => leaky(cell),
+        Cell::Gated(cell) => gated(cell),
+        Cell::Deep(cell) => deep(cell),
     };
     PlannedLayer {
         words: Words::of(cell).record(numbers.map(f32::to_bits), [0; 3]),

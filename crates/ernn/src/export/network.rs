@@ -1,14 +1,37 @@
 //! A model as a device runs it: folded cells, readout, what is done to the inputs.
 
+use super::setting;
 use crate::Result;
-use crate::cell::Folded;
+use crate::cell::{Folded, FoldedDeep, FoldedGated, FoldedLeaky};
 use crate::checkpoint::SavedModel;
 use crate::evaluate::for_streams;
 use crate::model::Pooling;
 
+/// A folded cell that a device can run.
+pub(super) enum Cell {
+    Leaky(FoldedLeaky<f32>),
+    Gated(FoldedGated<f32>),
+    Deep(FoldedDeep<f32>),
+}
+
+impl Cell {
+    fn of(folded: Folded<f32>) -> Result<Self> {
+        match folded {
+            Folded::Leaky(cell) => Ok(Cell::Leaky(cell)),
+            Folded::Gated(cell) => Ok(Cell::Gated(cell)),
+            Folded::Deep(cell) => Ok(Cell::Deep(cell)),
+            Folded::Equilibrium(_) => Err(setting(
+                "solver",
+                "a cell that is solved to its equilibrium, in as many iterations as that takes",
+                "a fixed number of iterations, as a device makes",
+            )),
+        }
+    }
+}
+
 /// A model of one direction, folded.
 pub(super) struct Network {
-    pub layers: Vec<Folded<f32>>,
+    pub layers: Vec<Cell>,
     /// `[outputs, D]`.
     pub readout_weight: Vec<f32>,
     /// `[outputs]`.
@@ -27,7 +50,7 @@ pub(super) struct Network {
 
 impl Network {
     /// # Errors
-    /// If the model reads sequences from both ends: a stream has only one.
+    /// If the model reads sequences from both ends, of which a stream has only one, or solves a cell to its equilibrium.
     pub fn of(saved: &SavedModel) -> Result<Self> {
         let model = for_streams(&saved.model)?;
         let config = model.config();
@@ -35,7 +58,7 @@ impl Network {
         let mut layers = Vec::with_capacity(config.layers.len());
         for cell in &config.layers {
             let end = start + cell.parameter_count(inputs);
-            layers.push(cell.fold(inputs, &model.parameters()[start..end]));
+            layers.push(Cell::of(cell.fold(inputs, &model.parameters()[start..end]))?);
             (inputs, start) = (cell.hidden(), end);
         }
         let readout = &model.parameters()[start..start + config.classes * (inputs + 1)];

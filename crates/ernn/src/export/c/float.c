@@ -23,10 +23,12 @@ static float split_exponential(float x, float *rest)
 }
 //? end
 
+//? any tanh sigmoid hardtanh hardsigmoid
 static float between(float low, float high, float x)
 {
     return x < low ? low : x > high ? high : x;
 }
+//? end
 
 static float activate(int activation, float x)
 {
