@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use ernn::cell::CellConfig;
 use ernn::checkpoint::SavedModel;
-use ernn::export::{self, Options, Parity, Samples};
+use ernn::data::View;
+use ernn::export::{self, Format, Memory, Options, Parity, Samples};
 
 use super::evaluate::{Chosen, PartName};
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::output::say;
 use crate::reading::ReadingFlags;
 
@@ -15,7 +17,11 @@ use crate::reading::ReadingFlags;
 #[derive(Args)]
 #[command(next_help_heading = "Devices (--to c, --to rust)")]
 pub struct DeviceFlags {
-    /// Sequences of the training part of DATA for the self-test [default: drawn ones]
+    /// Numbers of the device [default: f32]
+    #[arg(long, value_enum)]
+    format: Option<Numbers>,
+    /// Data whose training part gives the ranges of int8 numbers and the inputs of the self-test; of f32 the self-test's inputs are
+    /// drawn if this is not given
     #[arg(long, value_name = "DATA")]
     calibrate: Option<String>,
     /// Beginning of all names in the exported code [default: ernn]
@@ -23,10 +29,23 @@ pub struct DeviceFlags {
     name: Option<String>,
 }
 
+/// Numbers of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Numbers {
+    /// As the model was trained
+    F32,
+    /// Weights of 8 bits, states of 16, sums of 32
+    Int8,
+}
+
 impl DeviceFlags {
     /// The flag that was given, of those that only devices need.
     pub fn given(&self) -> Option<&'static str> {
-        let flags = [(self.calibrate.is_some(), "--calibrate"), (self.name.is_some(), "--name")];
+        let flags = [
+            (self.format.is_some(), "--format"),
+            (self.calibrate.is_some(), "--calibrate"),
+            (self.name.is_some(), "--name"),
+        ];
         flags.into_iter().find_map(|(given, flag)| given.then_some(flag))
     }
 
@@ -34,57 +53,132 @@ impl DeviceFlags {
         let default = Options::default();
         Options {
             name: self.name.clone().unwrap_or(default.name),
+            format: match self.format {
+                Some(Numbers::Int8) => Format::Int8,
+                Some(Numbers::F32) | None => Format::Float,
+            },
         }
     }
 }
 
-/// Sequences for the comparison with the library.
-const COMPARED: usize = 64;
+/// Sequences for calibration, self-test and comparison with the library.
+const COMPARED: usize = 256;
 
-fn samples(saved: &SavedModel, flags: &DeviceFlags, reading: &ReadingFlags) -> Result<Samples> {
-    let Some(data) = &flags.calibrate else {
-        return Ok(Samples::drawn(saved));
-    };
-    let chosen = Chosen::open(saved, data, reading)?;
-    let (_, view) = chosen.part(saved, Some(PartName::Train))?;
-    Ok(Samples::of(saved, &view, COMPARED)?)
+/// The data that was named, if any, and samples of its training part, or drawn ones.
+struct Trial {
+    chosen: Option<Chosen>,
+    samples: Samples,
+    options: Options,
+}
+
+impl Trial {
+    fn new(saved: &SavedModel, flags: &DeviceFlags, reading: &ReadingFlags) -> Result<Self> {
+        let options = flags.options();
+        let Some(data) = &flags.calibrate else {
+            if options.format == Format::Int8 {
+                return Err(Failure::Usage("--format int8 needs --calibrate DATA, which gives the ranges of its numbers".to_string()));
+            }
+            let samples = Samples::drawn(saved);
+            return Ok(Trial {
+                chosen: None,
+                samples,
+                options,
+            });
+        };
+        let chosen = Chosen::open(saved, data, reading)?;
+        let (_, view) = chosen.part(saved, Some(PartName::Train))?;
+        let samples = Samples::of(saved, &view, COMPARED)?;
+        Ok(Trial {
+            chosen: Some(chosen),
+            samples,
+            options,
+        })
+    }
+
+    /// Says what whole numbers cost, on the part that `ernn evaluate` would take.
+    fn say_accuracy(&self, saved: &SavedModel, image: &[u8]) -> Result<()> {
+        let Some(chosen) = self.chosen.as_ref().filter(|_| self.options.format == Format::Int8) else {
+            return Ok(());
+        };
+        let (part, view): (_, View) = chosen.part(saved, None)?;
+        let samples = Samples::of(saved, &view, usize::MAX)?;
+        let found = export::measure(saved, image, &samples)?;
+        if let (Some(float), Some(int8)) = (found.float, found.int8) {
+            say(&format!(
+                "accuracy on the {part} part ({} sequences): {:.2} % in f32, {:.2} % in int8 ({:+.2} points); {} sequences get another class",
+                found.sequences,
+                100.0 * float,
+                100.0 * int8,
+                100.0 * (int8 - float),
+                found.sequences - found.alike
+            ));
+        } else {
+            say(&format!(
+                "on the {part} part ({} sequences) logits differ from f32's by at most {:.1e} of the largest",
+                found.sequences, found.largest_difference
+            ));
+        }
+        say(&format!("saturations on the {part} part: {} numbers in {} steps", found.saturations, samples.steps()));
+        if saved.model.config().layers.iter().any(unbounded) {
+            say(
+                "note: the states of this model have no bound; beyond the ranges of the calibration data they end at the largest number \
+                 (counted in the state's `saturations`), they never wrap",
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Whether a cell's state can grow with the sequence.
+fn unbounded(cell: &CellConfig) -> bool {
+    !matches!(cell.name(), "gru" | "ugrnn" | "rnn" | "spectral")
 }
 
 /// Exports to C.
 pub fn to_c(saved: &SavedModel, out: &Path, flags: &DeviceFlags, reading: &ReadingFlags) -> Result<()> {
-    let report = export::write_c(out, saved, &samples(saved, flags, reading)?, &flags.options())?;
-    say_parity(&report.parity);
+    let trial = Trial::new(saved, flags, reading)?;
+    let report = export::write_c(out, saved, &trial.samples, &trial.options)?;
+    say_parity(report.parity.as_ref());
     match (&report.compiler, report.same_bits) {
         (None, _) => say("note: no C compiler was found (CC, cc, gcc, clang): the C was not compiled, its arithmetic was only run in Rust"),
-        (Some(compiler), true) => say(&format!("{compiler}: compiled, the self-test passes, all logits are the same bits as in Rust")),
-        (Some(compiler), false) => say(&format!("{compiler}: compiled, the self-test passes, some logits differ from Rust's in the last bits")),
+        (Some(compiler), true) => say(&format!(
+            "{compiler}: compiled, the self-test passes, all logits are the same bits as in Rust"
+        )),
+        (Some(compiler), false) => say(&format!(
+            "{compiler}: compiled, the self-test passes, some logits differ from Rust's in the last bits"
+        )),
     }
-    say(&format!(
-        "flash: {} bytes of tables, and code; RAM: {} bytes a stream, {} bytes of scratch for all",
-        report.tables, report.state, report.scratch
-    ));
+    trial.say_accuracy(saved, &report.image)?;
+    say_memory(report.memory, report.memory.tables, "tables");
     Ok(())
 }
 
 /// Exports to Rust.
 pub fn to_rust(saved: &SavedModel, out: &Path, flags: &DeviceFlags, reading: &ReadingFlags) -> Result<()> {
-    let report = export::write_rust(out, saved, &samples(saved, flags, reading)?, &flags.options())?;
-    say_parity(&report.parity);
+    let trial = Trial::new(saved, flags, reading)?;
+    let report = export::write_rust(out, saved, &trial.samples, &trial.options)?;
+    say_parity(report.parity.as_ref());
     match &report.compiler {
         None => say("note: no cargo was found: the crate was not compiled"),
         Some(cargo) => say(&format!("{cargo}: compiled, the self-test passes")),
     }
-    say(&format!(
-        "flash: an image of {} bytes, and code; RAM: {} bytes a stream, {} bytes of scratch for all",
-        report.image, report.state, report.scratch
-    ));
+    trial.say_accuracy(saved, &report.image)?;
+    say_memory(report.memory, report.memory.image, "the image");
     Ok(())
 }
 
-fn say_parity(parity: &Parity) {
+fn say_memory(memory: Memory, flash: usize, what: &str) {
+    say(&format!(
+        "flash: {flash} bytes of {what}, and code; RAM: {} bytes a stream, {} bytes of scratch for all streams",
+        memory.state, memory.scratch
+    ));
+}
+
+fn say_parity(parity: Option<&Parity>) {
+    let Some(parity) = parity else { return };
     say(&format!(
         "compared with the library on {} steps of {} sequences: logits differ by at most {:.1e} of the largest (allowed: {:.0e}), {} \
-         of the sequences get another class",
+         sequences get another class",
         parity.steps, parity.sequences, parity.largest_difference, parity.bound, parity.other_classes
     ));
 }

@@ -6,7 +6,7 @@
 //! z^{i+1} = a_i z^i + e_i a_L               h <- z^K - s h
 //! ```
 
-use super::Floats;
+use super::{Floats, Watch};
 use super::layer::{Layer, cut, dot, product, rows};
 
 /// Number of tensors, if their sizes are right.
@@ -47,7 +47,14 @@ pub(super) fn scratch_len(layer: &Layer) -> usize {
     layer.record.hidden.saturating_add(layer.tensor(2).len()).saturating_add(outputs)
 }
 
-pub(super) fn step(layer: &Layer, step: u32, input: &[f32], h: &mut [f32], mut scratch: &mut [f32]) {
+pub(super) fn step(
+    layer: &Layer,
+    step: u32,
+    input: &[f32],
+    h: &mut [f32],
+    mut scratch: &mut [f32],
+    watch: &mut impl Watch,
+) {
     let [start, previous] = [layer.record.start, layer.record.previous].map(f32::from_bits);
     let z = cut(&mut scratch, layer.record.hidden);
     let drive = cut(&mut scratch, layer.tensor(2).len());
@@ -57,6 +64,7 @@ pub(super) fn step(layer: &Layer, step: u32, input: &[f32], h: &mut [f32], mut s
     for (z, h) in z.iter_mut().zip(h.iter()) {
         *z = *h * start;
     }
+    watch.inner(z);
     for (decay, gain) in layer.iterations(sizes_at(layer), step) {
         let mut columns = layer.record.hidden;
         for (index, (weight, bias)) in networks(layer).enumerate() {
@@ -66,6 +74,7 @@ pub(super) fn step(layer: &Layer, step: u32, input: &[f32], h: &mut [f32], mut s
             for ((out, row), own) in output.iter_mut().zip(rows(weight, columns, 0)).zip(starts) {
                 let start = if index == 0 { drives.next().copied().unwrap_or(0.0) } else { own };
                 *out = layer.record.activation.of_float(dot(start, row, from));
+                watch.phi(*out);
             }
             columns = bias.len();
             core::mem::swap(&mut output, &mut source);
@@ -73,6 +82,7 @@ pub(super) fn step(layer: &Layer, step: u32, input: &[f32], h: &mut [f32], mut s
         for (z, last) in z.iter_mut().zip(source.iter()) {
             *z = *z * decay + *last * gain;
         }
+        watch.inner(z);
     }
     for (h, z) in h.iter_mut().zip(z.iter()) {
         *h = *z - *h * previous;

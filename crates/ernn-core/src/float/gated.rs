@@ -13,6 +13,7 @@
 //! | FastGRNN | `z = sigma(p + b_z)`, `c = phi(p + b_c)`, `h <- z h + (zeta (1 - z) + nu) c` |
 //! | gated AntisymmetricRNN | `z = sigma(p + ..)`, `c = phi(p + ..)`, `p = R h + c_I h`, `h <- h + epsilon z c` |
 
+use super::Watch;
 use super::layer::{Layer, cut, dot, product, rows};
 use crate::layer::{Groups, Kind, Record};
 
@@ -66,13 +67,20 @@ impl Sources<'_> {
     }
 }
 
-pub(super) fn step(layer: &Layer, input: &[f32], state: &mut [f32], mut scratch: &mut [f32]) {
+pub(super) fn step(
+    layer: &Layer,
+    input: &[f32],
+    state: &mut [f32],
+    mut scratch: &mut [f32],
+    watch: &mut impl Watch,
+) {
     let Record { hidden, rank, .. } = layer.record;
     let Some(groups) = layer.record.kind.groups() else { return };
     let Some((h, memory)) = state.split_at_mut_checked(hidden) else { return };
     let (next, codes) = (cut(&mut scratch, hidden), cut(&mut scratch, rank));
     let encode = |source: &[f32], codes: &mut [f32]| product(layer.tensor(3), &[], source, codes);
     encode(h, codes);
+    watch.codes(codes);
     let mut sources = Sources {
         layer,
         groups,
@@ -86,20 +94,27 @@ pub(super) fn step(layer: &Layer, input: &[f32], state: &mut [f32], mut scratch:
             *reset = layer.record.gate.of_float(sources.sum(0, unit)) * *h;
         }
         encode(reset, reset_codes);
+        watch.inner(reset);
+        watch.codes(reset_codes);
         sources.reset = if rank > 0 { reset_codes } else { reset };
     }
     let mut memories = memory.iter_mut();
     for (unit, (next, h)) in next.iter_mut().zip(h.iter()).enumerate() {
-        *next = unit_step(&sources, unit, *h, memories.next());
+        *next = unit_step(&sources, unit, *h, memories.next(), watch);
     }
     h.copy_from_slice(next);
 }
 
 /// The next state of one unit; that of its memory is left there.
-fn unit_step(sources: &Sources, unit: usize, h: f32, memory: Option<&mut f32>) -> f32 {
+fn unit_step(sources: &Sources, unit: usize, h: f32, memory: Option<&mut f32>, watch: &mut impl Watch) -> f32 {
     let record = &sources.layer.record;
     let sum = |group| sources.sum(group, unit);
-    let (gate, phi) = (|x| record.gate.of_float(x), |x| record.activation.of_float(x));
+    let gate = |x| record.gate.of_float(x);
+    let mut phi = |x| {
+        let value = record.activation.of_float(x);
+        watch.phi(value);
+        value
+    };
     let [one, two] = record.scalars.map(f32::from_bits);
     match record.kind {
         Kind::Lstm => {

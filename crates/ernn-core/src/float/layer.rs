@@ -1,6 +1,6 @@
 //! A layer of `f32`: its record and its tensors, and the products that all families form.
 
-use super::{Floats, deep, gated, leaky};
+use super::{Floats, Watch, deep, gated, leaky};
 use crate::image::Image;
 use crate::layer::{Kind, Record};
 
@@ -42,11 +42,11 @@ impl<'a> Layer<'a> {
     }
 
     /// One step: `state` goes on by the input.
-    pub fn step(&self, step: u32, input: &[f32], state: &mut [f32], scratch: &mut [f32]) {
+    pub fn step(&self, step: u32, input: &[f32], state: &mut [f32], scratch: &mut [f32], watch: &mut impl Watch) {
         match self.record.kind {
-            Kind::Deep => deep::step(self, step, input, state, scratch),
-            Kind::Leaky => leaky::step(self, step, input, state, scratch),
-            _ => gated::step(self, input, state, scratch),
+            Kind::Deep => deep::step(self, step, input, state, scratch, watch),
+            Kind::Leaky => leaky::step(self, step, input, state, scratch, watch),
+            _ => gated::step(self, input, state, scratch, watch),
         };
     }
 

@@ -7,6 +7,7 @@
 //!
 //! `R` is dense, or `c I + A B`: then `B z` is formed first, as `c0 (B h)` in the first iteration.
 
+use super::Watch;
 use super::layer::{Layer, cut, dot, product, rows};
 use crate::layer::Record;
 
@@ -24,7 +25,14 @@ pub(super) fn scratch_len(record: &Record) -> usize {
     record.hidden.saturating_mul(3).saturating_add(record.rank)
 }
 
-pub(super) fn step(layer: &Layer, step: u32, input: &[f32], h: &mut [f32], mut scratch: &mut [f32]) {
+pub(super) fn step(
+    layer: &Layer,
+    step: u32,
+    input: &[f32],
+    h: &mut [f32],
+    mut scratch: &mut [f32],
+    watch: &mut impl Watch,
+) {
     let Record { hidden, rank, .. } = layer.record;
     let [start, previous, identity] =
         [layer.record.start, layer.record.previous, layer.record.identity].map(f32::from_bits);
@@ -34,6 +42,7 @@ pub(super) fn step(layer: &Layer, step: u32, input: &[f32], h: &mut [f32], mut s
     for (z, h) in z.iter_mut().zip(h.iter()) {
         *z = *h * start;
     }
+    watch.inner(z);
     let sizes = if rank == 0 { 3 } else { 4 };
     for (index, (decay, gain)) in layer.iterations(sizes, step).enumerate() {
         let (columns, source) = if rank == 0 {
@@ -43,6 +52,7 @@ pub(super) fn step(layer: &Layer, step: u32, input: &[f32], h: &mut [f32], mut s
             if index == 0 {
                 codes.iter_mut().for_each(|code| *code *= start);
             }
+            watch.codes(codes);
             (rank, &*codes)
         };
         let sums = rows(layer.tensor(2), columns, 0).zip(drive.iter());
@@ -51,8 +61,11 @@ pub(super) fn step(layer: &Layer, step: u32, input: &[f32], h: &mut [f32], mut s
             if rank > 0 {
                 sum += *z * identity;
             }
-            *next = *z * decay + layer.record.activation.of_float(sum) * gain;
+            let phi = layer.record.activation.of_float(sum);
+            watch.phi(phi);
+            *next = *z * decay + phi * gain;
         }
+        watch.inner(next);
         z.copy_from_slice(next);
     }
     for (h, z) in h.iter_mut().zip(z.iter()) {

@@ -9,8 +9,10 @@ mod gated;
 mod layer;
 mod leaky;
 mod session;
+mod watch;
 
 pub use session::Session;
+pub use watch::Watch;
 
 use self::layer::Layer;
 use crate::error::ParseError;

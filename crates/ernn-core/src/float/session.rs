@@ -1,6 +1,6 @@
 //! A stream: a state that goes on step by step.
 
-use super::Model;
+use super::{Model, Watch};
 use super::layer::{cut, product};
 use crate::error::RunError;
 use crate::pick::largest;
@@ -61,7 +61,15 @@ impl<'m, 's> Session<'m, 's> {
     ///
     /// # Errors
     /// If a slice has another length than the model's [`Sizes`](crate::Sizes), or a value is not finite.
-    pub fn push(&mut self, mut scratch: &mut [f32], input: &[f32]) -> Result<(), RunError> {
+    pub fn push(&mut self, scratch: &mut [f32], input: &[f32]) -> Result<(), RunError> {
+        self.push_watched(scratch, input, &mut ())
+    }
+
+    /// [`Session::push`], and tells of the numbers that were met.
+    ///
+    /// # Errors
+    /// As [`Session::push`].
+    pub fn push_watched(&mut self, mut scratch: &mut [f32], input: &[f32], watch: &mut impl Watch) -> Result<(), RunError> {
         let sizes = self.model.sizes();
         fits("input", input.len(), sizes.inputs)?;
         fits("scratch", scratch.len(), sizes.scratch)?;
@@ -76,7 +84,7 @@ impl<'m, 's> Session<'m, 's> {
         for ((x, value), (mean, scale)) in x.iter_mut().zip(input).zip(mean.zip(scale)) {
             *x = (value - mean) * scale;
         }
-        self.advance(x, scratch);
+        self.advance(x, scratch, watch);
         Ok(())
     }
 
@@ -84,7 +92,20 @@ impl<'m, 's> Session<'m, 's> {
     ///
     /// # Errors
     /// If the model does not know the token, or reads numbers.
-    pub fn push_token(&mut self, mut scratch: &mut [f32], token: usize) -> Result<(), RunError> {
+    pub fn push_token(&mut self, scratch: &mut [f32], token: usize) -> Result<(), RunError> {
+        self.push_token_watched(scratch, token, &mut ())
+    }
+
+    /// [`Session::push_token`], and tells of the numbers that were met.
+    ///
+    /// # Errors
+    /// As [`Session::push_token`].
+    pub fn push_token_watched(
+        &mut self,
+        mut scratch: &mut [f32],
+        token: usize,
+        watch: &mut impl Watch,
+    ) -> Result<(), RunError> {
         let sizes = self.model.sizes();
         fits("scratch", scratch.len(), sizes.scratch)?;
         if !self.model.reads_tokens() {
@@ -101,17 +122,20 @@ impl<'m, 's> Session<'m, 's> {
         for (x, value) in x.iter_mut().zip(row) {
             *x = f32::from_le_bytes(*value);
         }
-        self.advance(x, scratch);
+        self.advance(x, scratch, watch);
         Ok(())
     }
 
-    fn advance(&mut self, x: &[f32], scratch: &mut [f32]) {
+    fn advance(&mut self, x: &[f32], scratch: &mut [f32], watch: &mut impl Watch) {
+        watch.input(x);
         let mut input = x;
         let mut rest = &mut *self.values;
         for index in 0..self.model.image.layers {
             let Some(layer) = self.model.layer(index) else { return };
             let state = cut(&mut rest, layer.record.state_len());
-            layer.step(self.steps, input, state, scratch);
+            watch.layer(index);
+            layer.step(self.steps, input, state, scratch, watch);
+            watch.state(state);
             input = state.get(..layer.record.hidden).unwrap_or(&[]);
         }
         // What is left are the sums of a mean; without one nothing is.

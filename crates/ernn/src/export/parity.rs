@@ -141,7 +141,7 @@ impl Parity {
 }
 
 /// The largest difference of two rows of logits, as a share of the largest of them or of 1; infinite if one is no number.
-fn difference(expected: &[f32], found: &[f32]) -> f64 {
+pub(super) fn difference(expected: &[f32], found: &[f32]) -> f64 {
     let largest = expected.iter().fold(1.0, |largest: f64, &value| largest.max(f64::from(value).abs()));
     let differences = expected.iter().zip(found);
     differences.fold(0.0, |most: f64, (&expected, &found)| {

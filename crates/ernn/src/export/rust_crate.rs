@@ -9,14 +9,13 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::folder::{Trial, write_folder};
-use super::network::Network;
-use super::parity::{Parity, check_float, device_logits};
-use super::{Options, Samples, float};
+use super::logits::Logits;
+use super::{Memory, Options, Parity, Prepared, Samples};
 use crate::checkpoint::SavedModel;
 use crate::{Error, Result};
 
 /// The sources of `ernn-core`, which go along.
-const CORE: [(&str, &str); 19] = [
+const CORE: [(&str, &str); 20] = [
     ("lib.rs", include_str!("../../../ernn-core/src/lib.rs")),
     ("error.rs", include_str!("../../../ernn-core/src/error.rs")),
     ("image.rs", include_str!("../../../ernn-core/src/image.rs")),
@@ -29,6 +28,7 @@ const CORE: [(&str, &str); 19] = [
     ("float/layer.rs", include_str!("../../../ernn-core/src/float/layer.rs")),
     ("float/leaky.rs", include_str!("../../../ernn-core/src/float/leaky.rs")),
     ("float/session.rs", include_str!("../../../ernn-core/src/float/session.rs")),
+    ("float/watch.rs", include_str!("../../../ernn-core/src/float/watch.rs")),
     ("int/mod.rs", include_str!("../../../ernn-core/src/int/mod.rs")),
     ("int/deep.rs", include_str!("../../../ernn-core/src/int/deep.rs")),
     ("int/gated.rs", include_str!("../../../ernn-core/src/int/gated.rs")),
@@ -45,16 +45,15 @@ const TEST_STEPS: usize = 32;
 /// What an export to Rust came to.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct RustReport {
-    /// The device's arithmetic beside the library's.
-    pub parity: Parity,
-    /// Bytes of the image.
-    pub image: usize,
-    /// Bytes of a stream's state.
-    pub state: usize,
-    /// Bytes of the scratch that streams share.
-    pub scratch: usize,
+    /// Of `f32`: the device's arithmetic beside the library's.
+    pub parity: Option<Parity>,
+    /// What it takes.
+    pub memory: Memory,
     /// The version of cargo whose test has passed; `None`: there was none.
     pub compiler: Option<String>,
+    /// The device image.
+    #[serde(skip)]
+    pub image: Vec<u8>,
 }
 
 /// Writes the model as a Rust crate into a new folder.
@@ -63,16 +62,12 @@ pub struct RustReport {
 /// If no stream can go through the model, if it computes something else than the library, or cargo is there and the crate's test fails.
 /// Nothing is written then.
 pub fn write_rust(path: &Path, saved: &SavedModel, samples: &Samples, options: &Options) -> Result<RustReport> {
-    options.check()?;
-    let image = float::plan(&Network::of(saved)?).encode();
-    let parity = check_float(saved, &image, samples)?;
-    let logits = device_logits(&image, samples);
-    let sizes = ernn_core::Sizes::of(&image);
-    let library = library(saved, samples, &logits);
+    let prepared = Prepared::new(saved, samples, options)?;
+    let library = library(saved, samples, &prepared.logits);
     let mut files = vec![
         ("Cargo.toml".to_string(), manifest(&options.name).into_bytes()),
         ("src/lib.rs".to_string(), library.into_bytes()),
-        ("src/model.ernn".to_string(), image.clone()),
+        ("src/model.ernn".to_string(), prepared.image.clone()),
         ("ernn-core/Cargo.toml".to_string(), core_manifest().into_bytes()),
     ];
     let core = CORE.iter().map(|(name, text)| (format!("ernn-core/src/{name}"), text.as_bytes().to_vec()));
@@ -80,11 +75,10 @@ pub fn write_rust(path: &Path, saved: &SavedModel, samples: &Samples, options: &
     let compiler = tried(&files)?;
     write_folder(path, &files)?;
     Ok(RustReport {
-        parity,
-        image: image.len(),
-        state: 4 * (sizes.state + 1),
-        scratch: 4 * sizes.scratch,
+        memory: prepared.memory(),
+        parity: prepared.parity,
         compiler,
+        image: prepared.image,
     })
 }
 
@@ -102,16 +96,21 @@ fn core_manifest() -> String {
     )
 }
 
-fn library(saved: &SavedModel, samples: &Samples, logits: &[Vec<f32>]) -> String {
+fn library(saved: &SavedModel, samples: &Samples, logits: &Logits) -> String {
     let outputs = saved.model.config().classes;
-    let mut text = String::from(include_str!("rust_crate.txt"));
+    let template = include_str!("rust_crate.txt");
+    let (mut text, number) = match logits {
+        Logits::Float(_) => (template.to_string(), "f32"),
+        Logits::Whole(_) => (template.replace("[0.0; ", "[0; ").replace("float::", "int::"), "i32"),
+    };
     let classes: Vec<String> = saved.classes.iter().map(|class| format!("{class:?}")).collect();
     let _ = writeln!(text, "\n/// Class names, in the order of the logits.\npub const CLASSES: &[&str] = &[{}];", classes.join(", "));
-    let _ = writeln!(text, "\n/// Sequences, and the logits after their last step.\nconst TESTS: &[(&[f32], [f32; SIZES.outputs])] = &[");
-    for (sequence, logits) in samples.sequences.iter().zip(logits).take(TEST_SEQUENCES) {
+    let _ = writeln!(text, "\n/// Sequences, and the logits after their last step.");
+    let _ = writeln!(text, "const TESTS: &[(&[f32], [{number}; SIZES.outputs])] = &[");
+    for (index, sequence) in samples.sequences.iter().enumerate().take(TEST_SEQUENCES) {
         let steps = (sequence.len() / samples.features).min(TEST_STEPS);
-        let row = &logits[(steps - 1) * outputs..steps * outputs];
-        let _ = writeln!(text, "    (&{:?}, {row:?}),", &sequence[..steps * samples.features]);
+        let row = logits.row(index, steps - 1, outputs).join(", ");
+        let _ = writeln!(text, "    (&{:?}, [{row}]),", &sequence[..steps * samples.features]);
     }
     text + "];\n"
 }

@@ -2,7 +2,8 @@
 
 use std::process::Command;
 
-use ernn::export::{Options, Samples, check_float, float_image, write_c, write_rust};
+use ernn::export::{Options, Samples, check_float, float_image, int_image, measure, write_c, write_rust};
+use ernn_core::Format;
 use ernn_core::float::{Model, Session};
 
 use crate::models::{cases, of_tokens};
@@ -45,10 +46,16 @@ fn every_cell_in_c_gives_the_bits_of_the_rust_runtime() {
     };
     for (index, case) in cases().into_iter().chain([tokens]).enumerate() {
         let samples = Samples::drawn(&case.model);
-        let out = folder.path().join(index.to_string());
-        let report = write_c(&out, &case.model, &samples, &Options::default());
-        let report = report.unwrap_or_else(|error| panic!("{}: {error}", case.name));
-        assert!(report.compiler.is_some() && report.same_bits, "{}: {report:?}", case.name);
+        for format in [Format::Float, Format::Int8] {
+            let out = folder.path().join(format!("{index}-{}", format.number()));
+            let options = Options {
+                format,
+                ..Options::default()
+            };
+            let report = write_c(&out, &case.model, &samples, &options);
+            let report = report.unwrap_or_else(|error| panic!("{}: {error}", case.name));
+            assert!(report.compiler.is_some() && report.same_bits, "{}: {report:?}", case.name);
+        }
     }
 }
 
@@ -56,7 +63,10 @@ fn every_cell_in_c_gives_the_bits_of_the_rust_runtime() {
 fn a_rust_crate_passes_its_own_test() {
     let folder = tempfile::tempdir().unwrap();
     for (name, model) in [("numbers", cases().swap_remove(0).model), ("tokens", of_tokens())] {
-        let options = Options { name: name.to_string() };
+        let options = Options {
+            name: name.to_string(),
+            ..Options::default()
+        };
         let out = folder.path().join(name);
         let report = write_rust(&out, &model, &Samples::drawn(&model), &options).unwrap();
         assert!(report.compiler.is_some(), "the tests themselves run under cargo");
@@ -98,5 +108,20 @@ fn streams_do_not_meet() {
         assert_eq!(logits, alone(one), "{}", case.name);
         second.logits(&mut scratch, &mut logits).unwrap();
         assert_eq!(logits, alone(two), "{}", case.name);
+    }
+}
+
+/// Weights of 8 bits cost some accuracy of a logit, and nothing else may: a formula that is wrong costs far more.
+#[test]
+fn every_cell_in_whole_numbers_is_near_the_library() {
+    for case in cases() {
+        let samples = Samples::drawn(&case.model);
+        let image = int_image(&case.model, &samples).unwrap_or_else(|error| panic!("{}: {error}", case.name));
+        let accuracy = measure(&case.model, &image, &samples).unwrap();
+        // Cells that forget nothing add up the errors of all steps.
+        let keeps = ["antisymmetric", "spectral"].iter().any(|cell| case.name.contains(cell));
+        let bound = if keeps { 0.2 } else { 0.01 };
+        assert!(accuracy.largest_difference < bound, "{}: {accuracy:?}", case.name);
+        assert_eq!(accuracy.saturations, 0, "{}: the data is that of the calibration", case.name);
     }
 }

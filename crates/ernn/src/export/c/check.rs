@@ -6,6 +6,7 @@ use std::process::{Command, Output, Stdio};
 use super::{Files, source};
 use crate::export::Samples;
 use crate::export::folder::Trial;
+use crate::export::logits::Logits;
 use crate::{Error, Result};
 
 /// What came of it.
@@ -22,7 +23,7 @@ const FLAGS: [&str; 6] = ["-std=c99", "-O2", "-Wall", "-Wextra", "-pedantic", "-
 
 /// # Errors
 /// If the compiler refuses the files, or the program's self-test or logits are wrong.
-pub(super) fn compile_and_run(files: &Files, name: &str, samples: &Samples, logits: &[Vec<f32>]) -> Result<Compiled> {
+pub(super) fn compile_and_run(files: &Files, name: &str, samples: &Samples, logits: &Logits) -> Result<Compiled> {
     let Some(compiler) = compiler() else {
         return Ok(Compiled::default());
     };
@@ -46,13 +47,17 @@ pub(super) fn compile_and_run(files: &Files, name: &str, samples: &Samples, logi
         return Err(problem(format!("the compiled self-test failed: {}", output.status)));
     }
     let found: Vec<[u8; 4]> = output.stdout.as_chunks().0.to_vec();
-    let expected: Vec<f32> = logits.concat();
+    let expected = logits.bytes();
     if found.len() != expected.len() {
         return Err(problem(format!("found {} logits, expected {}", found.len(), expected.len())));
     }
+    let same_bits = expected == found;
+    if !same_bits && matches!(logits, Logits::Whole(_)) {
+        return Err(problem("the compiled program gives other whole numbers than expected".to_string()));
+    }
     Ok(Compiled {
         compiler: Some(compiler),
-        same_bits: expected.iter().zip(&found).all(|(expected, found)| expected.to_ne_bytes() == *found),
+        same_bits,
     })
 }
 

@@ -5,6 +5,7 @@
 //! uses; they make the operations of `ernn-core` in the same order.
 
 mod check;
+mod layers;
 mod source;
 mod text;
 
@@ -12,30 +13,25 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use self::check::Compiled;
 use super::folder::write_folder;
-use super::network::Network;
-use super::parity::{Parity, check_float, device_logits};
-use super::plan::Plan;
-use super::{Options, Samples, float};
+use super::{Memory, Options, Parity, Prepared, Samples};
 use crate::Result;
 use crate::checkpoint::SavedModel;
 
 /// What an export to C came to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CReport {
-    /// The device's arithmetic beside the library's.
-    pub parity: Parity,
-    /// Bytes of constant tables.
-    pub tables: usize,
-    /// Bytes of a stream's state.
-    pub state: usize,
-    /// Bytes of the scratch that streams share.
-    pub scratch: usize,
+    /// Of `f32`: the device's arithmetic beside the library's.
+    pub parity: Option<Parity>,
+    /// What it takes.
+    pub memory: Memory,
     /// The compiler that has compiled it and whose program has passed; `None`: there was none.
     pub compiler: Option<String>,
-    /// Whether the compiled program gave the bits of `ernn-core`.
+    /// Whether the compiled program gave the bits of `ernn-core`; of whole numbers it must.
     pub same_bits: bool,
+    /// The device image of the same numbers.
+    #[serde(skip)]
+    pub image: Vec<u8>,
 }
 
 /// The files of an export.
@@ -47,25 +43,15 @@ pub(super) type Files = Vec<(String, Vec<u8>)>;
 /// If no stream can go through the model, if it computes something else than the library, or a compiler is there and the program
 /// fails. Nothing is written then.
 pub fn write_c(path: &Path, saved: &SavedModel, samples: &Samples, options: &Options) -> Result<CReport> {
-    options.check()?;
-    let plan = float::plan(&Network::of(saved)?);
-    let image = plan.encode();
-    let parity = check_float(saved, &image, samples)?;
-    let logits = device_logits(&image, samples);
-    let files = source::files(&plan, &image, saved, samples, &logits, options);
-    let compiled = check::compile_and_run(&files, &options.name, samples, &logits)?;
+    let prepared = Prepared::new(saved, samples, options)?;
+    let files = source::files(&prepared, saved, samples, options);
+    let compiled = check::compile_and_run(&files, &options.name, samples, &prepared.logits)?;
     write_folder(path, &files)?;
-    Ok(report(&plan, &image, parity, compiled))
-}
-
-fn report(plan: &Plan, image: &[u8], parity: Parity, compiled: Compiled) -> CReport {
-    let sizes = ernn_core::Sizes::of(image);
-    CReport {
-        parity,
-        tables: plan.table_bytes(),
-        state: 4 * (sizes.state + 1),
-        scratch: 4 * sizes.scratch,
+    Ok(CReport {
+        memory: prepared.memory(),
+        parity: prepared.parity,
         compiler: compiled.compiler,
         same_bits: compiled.same_bits,
-    }
+        image: prepared.image,
+    })
 }

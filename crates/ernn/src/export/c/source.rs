@@ -6,17 +6,16 @@ use ernn_core::image::RECORD_WORDS;
 use ernn_core::{Activation, Format, Kind, Sizes};
 
 use super::Files;
-use super::text::{float, select, table};
+use super::layers::layer;
+use super::text::{float, select, table, whole};
 use crate::checkpoint::SavedModel;
+use crate::export::logits::Logits;
 use crate::export::plan::{Plan, PlannedLayer, Tensor};
-use crate::export::{Options, Samples};
+use crate::export::{Options, Prepared, Samples};
 
 /// Sequences of the self-test, and steps of each at most: flash is small.
 const TEST_SEQUENCES: usize = 2;
 const TEST_STEPS: usize = 32;
-
-/// Logits after each step, of each sequence; of integer models, their `i32` as numbers that are exact.
-pub(super) type Logits = [Vec<f32>];
 
 /// All that the text of a model is made of.
 pub(super) struct Source<'a> {
@@ -28,25 +27,18 @@ pub(super) struct Source<'a> {
 }
 
 /// Header, source, self-test.
-pub(super) fn files(
-    plan: &Plan,
-    image: &[u8],
-    saved: &SavedModel,
-    samples: &Samples,
-    logits: &Logits,
-    options: &Options,
-) -> Files {
+pub(super) fn files(prepared: &Prepared, saved: &SavedModel, samples: &Samples, options: &Options) -> Files {
     let source = Source {
-        plan,
-        sizes: Sizes::of(image),
+        plan: &prepared.plan,
+        sizes: Sizes::of(&prepared.image),
         saved,
-        used: used(plan),
+        used: used(&prepared.plan),
     };
     let name = &options.name;
     let texts = [
         (format!("{name}.h"), source.header()),
         (format!("{name}.c"), source.body()),
-        (format!("{name}_selftest.c"), source.selftest(samples, logits)),
+        (format!("{name}_selftest.c"), source.selftest(samples, &prepared.logits)),
     ];
     let renamed = |(file, text): (String, String)| (file, rename(&text, name).into_bytes());
     texts.into_iter().map(renamed).collect()
@@ -74,6 +66,7 @@ fn used(plan: &Plan) -> Vec<&'static str> {
         },
     ];
     used.extend(plan.mean.then_some("mean"));
+    used.extend(plan.layers.iter().any(|layer| layer.words[2] > 0).then_some("lowrank"));
     for layer in &plan.layers {
         let (kind, activation, gate) = layer.functions();
         used.push(activation_word(activation));
@@ -110,7 +103,7 @@ impl PlannedLayer {
     }
 
     /// Kind, `phi`, activation of the gates.
-    fn functions(&self) -> (Kind, Activation, Activation) {
+    pub(super) fn functions(&self) -> (Kind, Activation, Activation) {
         let activation = |number| Activation::of(number).expect("an activation that was planned");
         (self.kind(), activation(self.words[3] & 255), activation(self.words[3] >> 8))
     }
@@ -165,15 +158,25 @@ impl Source<'_> {
 
     fn body(&self) -> String {
         let mut text = String::from("#include \"ernn_.h\"\n\n");
-        text += &select(include_str!("float.c"), &self.used);
+        let [functions, frame, number, more] = match self.plan.format {
+            Format::Float => [include_str!("float.c"), include_str!("frame_float.c"), "float", ""],
+            Format::Int8 => {
+                if self.used.iter().any(|word| ["tanh", "sigmoid"].contains(word)) {
+                    text += &table("tanh_values", &Tensor::I16(ernn_core::int::math::TANH.to_vec()));
+                    text.push('\n');
+                }
+                [include_str!("int.c"), include_str!("frame_int.c"), "int16_t", ", &state->saturations"]
+            }
+        };
+        text += &select(functions, &self.used);
         text.push('\n');
         text += &self.tables();
-        for (place, layer) in self.plan.layers.iter().enumerate() {
-            text += &self.float_layer(place, layer);
+        for (place, planned) in self.plan.layers.iter().enumerate() {
+            text += &layer(self.plan.format, place, self.inputs(place), planned);
         }
-        text += &self.advance("float", "");
+        text += &self.advance(number, more);
         text += &select(include_str!("frame.c"), &self.used);
-        text += &select(include_str!("frame_float.c"), &self.used);
+        text += &select(frame, &self.used);
         text
     }
 
@@ -192,61 +195,17 @@ impl Source<'_> {
         for (name, tensor) in names.iter().zip(&self.plan.input).filter(|(name, _)| !name.is_empty()) {
             text += &table(name, tensor);
         }
-        for (name, tensor) in ["readout_weight", "readout_bias"].iter().zip(&self.plan.readout) {
+        let names: &[&str] = match self.plan.format {
+            Format::Float => &["readout_weight", "readout_bias"],
+            Format::Int8 => &["readout_weight", "readout_factors", "readout_bias"],
+        };
+        for (name, tensor) in names.iter().zip(&self.plan.readout) {
             text += &table(name, tensor);
         }
+        if self.plan.format == Format::Int8 {
+            text += "static const matrix readout = { readout_weight, readout_factors };\n";
+        }
         text.push('\n');
-        text
-    }
-
-    fn float_layer(&self, place: usize, layer: &PlannedLayer) -> String {
-        let words = &layer.words;
-        let of = |word: usize| float(f32::from_bits(words[word]));
-        let name = |tensor: usize| format!("layer{place}_{tensor}");
-        let mut text = String::new();
-        for (index, tensor) in layer.tensors.iter().enumerate() {
-            text += &table(&name(index), tensor);
-        }
-        let inputs = self.inputs(place);
-        let [_, hidden, rank, _, iterations, rows, inner, ..] = *words;
-        let (kind, activation, gate) = layer.functions();
-        let (activation, gate) = (activation.number(), gate.number());
-        let right = if rank > 0 { name(3) } else { "0".to_string() };
-        match kind {
-            Kind::Leaky => {
-                let sizes = if rank > 0 { 4 } else { 3 };
-                let _ = writeln!(
-                    text,
-                    "static const leaky layer{place} = {{\n    {inputs}, {hidden}, {rank}, {activation}, {iterations}, {rows}, {}, {}, {},\n    {}, {}, {}, {right}, {}, {}\n}};\n",
-                    of(7), of(8), of(9), name(0), name(1), name(2), name(sizes), name(sizes + 1)
-                );
-            }
-            Kind::Deep => {
-                let network: Vec<String> = (0..inner as usize)
-                    .map(|index| {
-                        let (weight, bias) = (2 * index + 1, 2 * index + 2);
-                        format!("{{ {}, {}, {} }}", layer.tensors[bias].len(), name(weight), name(bias))
-                    })
-                    .collect();
-                let widest = (0..inner as usize).map(|index| layer.tensors[2 * index + 2].len()).max();
-                let sizes = 2 * inner as usize + 1;
-                let _ = writeln!(text, "static const deep_layer layer{place}_network[] = {{ {} }};", network.join(", "));
-                let _ = writeln!(
-                    text,
-                    "static const deep layer{place} = {{\n    {inputs}, {hidden}, {activation}, {iterations}, {rows}, {inner}, {}, {}, {},\n    {}, layer{place}_network, {}, {}\n}};\n",
-                    widest.unwrap_or(0), of(7), of(8), name(0), name(sizes), name(sizes + 1)
-                );
-            }
-            _ => {
-                let groups = kind.groups().expect("a gated cell");
-                let _ = writeln!(
-                    text,
-                    "static const gated layer{place} = {{\n    {}, {inputs}, {hidden}, {rank}, {gate}, {activation}, {},\n    {}, {}, {}, {}, {}, {}, {}, {},\n    {}, {}, {}, {right}\n}};\n",
-                    kind.number(), groups.all, groups.input.0, groups.input.1, groups.state.0, groups.state.1,
-                    i32::from(groups.reset), of(9), of(10), of(11), name(0), name(1), name(2)
-                );
-            }
-        }
         text
     }
 
@@ -292,34 +251,30 @@ impl Source<'_> {
             Format::Float => format!(
                 "    {{\n        int i;\n        for (i = 0; i < HIDDEN; i++)\n            values[POOLED + i] += ({source})[i];\n    }}\n"
             ),
-            Format::Int8 => format!("    add_to_mean(values + POOLED, {source}, HIDDEN);\n"),
+            Format::Int8 => format!("    add_to_mean(values + POOLED, {source}, HIDDEN, &state->saturations);\n"),
         }
     }
 
     fn selftest(&self, samples: &Samples, logits: &Logits) -> String {
-        let outputs = self.plan.outputs;
         let mut text = String::from("#include \"ernn_.h\"\n\n");
         let kind = if samples.real { "data" } else { "drawn with the mean and deviation of the training data" };
         let _ = writeln!(text, "/* Inputs ({kind}), and the logits after their last step. */");
         let (mut inputs, mut lengths, mut rows) = (Vec::new(), Vec::new(), Vec::new());
-        let mut bound: f32 = 1.0;
-        for (sequence, logits) in samples.sequences.iter().zip(logits).take(TEST_SEQUENCES) {
+        for (index, sequence) in samples.sequences.iter().enumerate().take(TEST_SEQUENCES) {
             let steps = (sequence.len() / samples.features).min(TEST_STEPS);
             inputs.extend_from_slice(&sequence[..steps * samples.features]);
             lengths.push(steps.to_string());
-            let row = &logits[(steps - 1) * outputs..steps * outputs];
-            bound = row.iter().fold(bound, |bound, value| bound.max(value.abs()));
-            let of = |&value: &f32| match self.plan.format {
-                Format::Float => float(value),
-                Format::Int8 => super::text::whole(value as i32),
-            };
-            rows.push(format!("{{ {} }}", row.iter().map(of).collect::<Vec<_>>().join(", ")));
+            let mut row = logits.row(index, steps - 1, self.plan.outputs);
+            match logits {
+                Logits::Float(_) => row.iter_mut().for_each(|value| value.push('f')),
+                Logits::Whole(_) => row.iter_mut().for_each(|value| *value = whole(value.parse().unwrap_or(0))),
+            }
+            rows.push(format!("{{ {} }}", row.join(", ")));
         }
         text += &table("inputs", &Tensor::F32(inputs));
         let _ = writeln!(text, "#define SEQUENCES {}", lengths.len());
         if self.plan.format == Format::Float {
-            let bound = crate::export::parity::FLOAT_BOUND as f32 * bound;
-            let _ = writeln!(text, "#define BOUND {}", float(bound));
+            let _ = writeln!(text, "#define BOUND {}", float(logits.bound()));
         }
         let _ = writeln!(text, "static const int lengths[SEQUENCES] = {{ {} }};", lengths.join(", "));
         let expected = rows.join(",\n    ");
