@@ -6,16 +6,22 @@ use super::parity::FLOAT_BOUND;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Logits {
     Float(Vec<Vec<f32>>),
-    /// With 16 binary places.
-    Whole(Vec<Vec<i32>>),
+    /// With 16 binary places, and the numbers of each sequence that did not fit.
+    Whole(Vec<Vec<i32>>, Vec<u32>),
 }
 
 impl Logits {
-    /// The bytes of all, as this machine has them.
+    /// The bytes of all, as this machine has them; of whole numbers with the saturations behind each sequence.
     pub fn bytes(&self) -> Vec<[u8; 4]> {
         match self {
             Logits::Float(all) => all.iter().flatten().map(|value| value.to_ne_bytes()).collect(),
-            Logits::Whole(all) => all.iter().flatten().map(|value| value.to_ne_bytes()).collect(),
+            Logits::Whole(all, saturations) => {
+                let of = |(logits, count): (&Vec<i32>, &u32)| {
+                    let logits = logits.iter().map(|value| value.to_ne_bytes());
+                    logits.chain([count.to_ne_bytes()]).collect::<Vec<_>>()
+                };
+                all.iter().zip(saturations).flat_map(of).collect()
+            }
         }
     }
 
@@ -24,7 +30,7 @@ impl Logits {
         let range = step * outputs..(step + 1) * outputs;
         match self {
             Logits::Float(all) => all[sequence][range].iter().map(|value| format!("{value:?}")).collect(),
-            Logits::Whole(all) => all[sequence][range].iter().map(i32::to_string).collect(),
+            Logits::Whole(all, _) => all[sequence][range].iter().map(i32::to_string).collect(),
         }
     }
 

@@ -83,8 +83,9 @@ impl Prepared {
             let image = plan.encode();
             // The library must take the samples as well.
             parity::expected(saved, samples)?;
+            let (logits, saturations) = int_logits(&image, samples);
             return Ok(Prepared {
-                logits: Logits::Whole(int_logits(&image, samples).0),
+                logits: Logits::Whole(logits, saturations),
                 plan,
                 image,
                 parity: None,

@@ -101,7 +101,7 @@ fn library(saved: &SavedModel, samples: &Samples, logits: &Logits) -> String {
     let template = include_str!("rust_crate.txt");
     let (mut text, number) = match logits {
         Logits::Float(_) => (template.to_string(), "f32"),
-        Logits::Whole(_) => (template.replace("[0.0; ", "[0; ").replace("float::", "int::"), "i32"),
+        Logits::Whole(..) => (template.replace("[0.0; ", "[0; ").replace("float::", "int::"), "i32"),
     };
     let classes: Vec<String> = saved.classes.iter().map(|class| format!("{class:?}")).collect();
     let _ = writeln!(text, "\n/// Class names, in the order of the logits.\npub const CLASSES: &[&str] = &[{}];", classes.join(", "));

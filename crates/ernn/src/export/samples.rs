@@ -16,6 +16,8 @@ pub struct Samples {
     pub labels: Vec<u32>,
     /// Whether they are data, and not drawn.
     pub real: bool,
+    /// The first so many sequences give the ranges of whole numbers.
+    pub ranged: usize,
 }
 
 /// Drawn sequences.
@@ -45,9 +47,10 @@ impl Samples {
         let count = count.min(view.len());
         let chosen = (0..count).map(|place| place * view.len() / count);
         let chosen: Vec<usize> = chosen.filter(|&index| view.length(index) > 0).collect();
-        let sequences = chosen.iter().map(|&index| raw(view, index)).collect();
+        let sequences: Vec<_> = chosen.iter().map(|&index| raw(view, index)).collect();
         let labels: Vec<u32> = chosen.iter().filter_map(|&index| view.label(index)).collect();
         Ok(Samples {
+            ranged: sequences.len(),
             sequences,
             features,
             labels,
@@ -77,10 +80,11 @@ impl Samples {
             features,
             labels: Vec::new(),
             real: false,
+            ranged: DRAWN,
         }
     }
 
-    /// All values of all steps, one after the other.
+    /// Steps of all sequences together.
     pub fn steps(&self) -> usize {
         self.sequences.iter().map(|sequence| sequence.len() / self.features).sum()
     }

@@ -159,6 +159,21 @@ pub fn cases() -> Vec<Case> {
     cases
 }
 
+/// Each kind of cell in its first and its last form, alone.
+pub fn one_of_each() -> Vec<Case> {
+    let mut chosen = Vec::new();
+    for kind in CellConfig::KINDS {
+        let of_kind: Vec<_> = cells().into_iter().filter(|cell| cell.name() == *kind).collect();
+        for (index, cell) in [of_kind.first(), of_kind.last()].into_iter().flatten().enumerate() {
+            chosen.push(Case {
+                name: format!("{kind} {index}"),
+                model: saved(ModelConfig::new(3, 4, vec![cell.clone()]), index as u64),
+            });
+        }
+    }
+    chosen
+}
+
 /// A language model: tokens through an embedding.
 pub fn of_tokens() -> SavedModel {
     let config = ModelConfig {

@@ -1,12 +1,10 @@
 //! Every target computes what the library computes.
 
-use std::process::Command;
-
-use ernn::export::{Options, Samples, check_float, float_image, int_image, measure, write_c, write_rust};
-use ernn_core::Format;
+use ernn::export::{Options, Samples, check_float, float_image, int_image, measure, write_rust};
 use ernn_core::float::{Model, Session};
 
-use crate::models::{cases, of_tokens};
+use crate::models::{Case, cases, of_tokens};
+use crate::{FORMATS, exported, has};
 
 /// Differences in the last bits, over 64 steps; what an export allows is more.
 const BOUND: f64 = 2e-5;
@@ -29,32 +27,20 @@ fn tokens_go_through_the_embedding() {
     assert!(parity.largest_difference < BOUND, "{parity:?}");
 }
 
-fn has(program: &str) -> bool {
-    Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
-}
-
 #[test]
 fn every_cell_in_c_gives_the_bits_of_the_rust_runtime() {
     if !has("cc") {
-        println!("skipped: no C compiler");
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let tokens = crate::models::Case {
+    let tokens = Case {
         name: "tokens".to_string(),
         model: of_tokens(),
     };
     for (index, case) in cases().into_iter().chain([tokens]).enumerate() {
         let samples = Samples::drawn(&case.model);
-        for format in [Format::Float, Format::Int8] {
-            let out = folder.path().join(format!("{index}-{}", format.number()));
-            let options = Options {
-                format,
-                ..Options::default()
-            };
-            let report = write_c(&out, &case.model, &samples, &options);
-            let report = report.unwrap_or_else(|error| panic!("{}: {error}", case.name));
-            assert!(report.compiler.is_some() && report.same_bits, "{}: {report:?}", case.name);
+        for format in FORMATS {
+            exported(&case, &samples, format, &folder.path().join(format!("{index}-{format:?}")));
         }
     }
 }

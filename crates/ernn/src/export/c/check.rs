@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::process::{Command, Output, Stdio};
 
 use super::{Files, source};
-use crate::export::Samples;
+use crate::export::{Prepared, Samples};
 use crate::export::folder::Trial;
 use crate::export::logits::Logits;
 use crate::{Error, Result};
@@ -23,13 +23,12 @@ const FLAGS: [&str; 6] = ["-std=c99", "-O2", "-Wall", "-Wextra", "-pedantic", "-
 
 /// # Errors
 /// If the compiler refuses the files, or the program's self-test or logits are wrong.
-pub(super) fn compile_and_run(files: &Files, name: &str, samples: &Samples, logits: &Logits) -> Result<Compiled> {
+pub(super) fn compile_and_run(files: &Files, prepared: &Prepared, samples: &Samples, name: &str) -> Result<Compiled> {
     let Some(compiler) = compiler() else {
         return Ok(Compiled::default());
     };
     let folder = Trial::new()?;
-    let tokens = files.iter().any(|(_, text)| String::from_utf8_lossy(text).contains("_push_token("));
-    folder.write("driver.c", source::driver(tokens, name).as_bytes())?;
+    folder.write("driver.c", source::driver(&prepared.plan, name).as_bytes())?;
     for (file, text) in files {
         folder.write(file, text)?;
     }
@@ -47,12 +46,12 @@ pub(super) fn compile_and_run(files: &Files, name: &str, samples: &Samples, logi
         return Err(problem(format!("the compiled self-test failed: {}", output.status)));
     }
     let found: Vec<[u8; 4]> = output.stdout.as_chunks().0.to_vec();
-    let expected = logits.bytes();
+    let expected = prepared.logits.bytes();
     if found.len() != expected.len() {
         return Err(problem(format!("found {} logits, expected {}", found.len(), expected.len())));
     }
     let same_bits = expected == found;
-    if !same_bits && matches!(logits, Logits::Whole(_)) {
+    if !same_bits && matches!(prepared.logits, Logits::Whole(..)) {
         return Err(problem("the compiled program gives other whole numbers than expected".to_string()));
     }
     Ok(Compiled {

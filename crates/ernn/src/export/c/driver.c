@@ -1,4 +1,5 @@
-/* Runs the exported model on the host: the self-test, then sequences from stdin, with the logits after each step to stdout.
+/* Runs the exported model on the host: the self-test, then sequences from stdin, with the logits after each step to stdout, of whole numbers
+   the saturations behind each sequence.
    stdin: the number of sequences, then for each the number of its steps and their values; all in the machine's own bytes. */
 #include "ernn_.h"
 #include <stdio.h>
@@ -33,6 +34,10 @@ int main(void)
             if (fwrite(logits, 4, ERNN_OUTPUTS, stdout) != ERNN_OUTPUTS)
                 return 104;
         }
+//? any int8
+        if (fwrite(&state.saturations, 4, 1, stdout) != 1)
+            return 105;
+//? end
     }
     return 0;
 }

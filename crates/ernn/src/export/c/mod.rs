@@ -45,7 +45,7 @@ pub(super) type Files = Vec<(String, Vec<u8>)>;
 pub fn write_c(path: &Path, saved: &SavedModel, samples: &Samples, options: &Options) -> Result<CReport> {
     let prepared = Prepared::new(saved, samples, options)?;
     let files = source::files(&prepared, saved, samples, options);
-    let compiled = check::compile_and_run(&files, &options.name, samples, &prepared.logits)?;
+    let compiled = check::compile_and_run(&files, &prepared, samples, &options.name)?;
     write_folder(path, &files)?;
     Ok(CReport {
         memory: prepared.memory(),

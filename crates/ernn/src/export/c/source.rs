@@ -45,8 +45,8 @@ pub(super) fn files(prepared: &Prepared, saved: &SavedModel, samples: &Samples, 
 }
 
 /// The program that `check` runs.
-pub(super) fn driver(tokens: bool, name: &str) -> String {
-    rename(&select(include_str!("driver.c"), &[if tokens { "tokens" } else { "numbers" }]), name)
+pub(super) fn driver(plan: &Plan, name: &str) -> String {
+    rename(&select(include_str!("driver.c"), &used(plan)), name)
 }
 
 /// Templates begin all outer names with `ernn_`, their macros with `ERNN_`.
@@ -267,7 +267,7 @@ impl Source<'_> {
             let mut row = logits.row(index, steps - 1, self.plan.outputs);
             match logits {
                 Logits::Float(_) => row.iter_mut().for_each(|value| value.push('f')),
-                Logits::Whole(_) => row.iter_mut().for_each(|value| *value = whole(value.parse().unwrap_or(0))),
+                Logits::Whole(..) => row.iter_mut().for_each(|value| *value = whole(value.parse().unwrap_or(0))),
             }
             rows.push(format!("{{ {} }}", row.join(", ")));
         }

@@ -47,7 +47,7 @@ pub fn measure(saved: &SavedModel, image: &[u8], samples: &Samples) -> Result<Ac
             right.iter_mut().zip(classes).for_each(|(right, class)| *right += usize::from(class == label as usize));
         }
     }
-    accuracy.saturations = saturations;
+    accuracy.saturations = saturations.iter().map(|&count| u64::from(count)).sum();
     if samples.labels.len() == accuracy.sequences && saved.model.config().task == Task::Classification {
         let [float, int8] = right.map(|right| Some(right as f64 / accuracy.sequences.max(1) as f64));
         (accuracy.float, accuracy.int8) = (float, int8);
@@ -59,13 +59,13 @@ fn to_float(logit: i32) -> f32 {
     (f64::from(logit) / f64::from(1 << SUM_PLACES)) as f32
 }
 
-/// The logits after every step, by `ernn-core`, and the numbers that did not fit.
-pub fn int_logits(image: &[u8], samples: &Samples) -> (Vec<Vec<i32>>, u64) {
+/// The logits after every step, by `ernn-core`, and the numbers of each sequence that did not fit.
+pub fn int_logits(image: &[u8], samples: &Samples) -> (Vec<Vec<i32>>, Vec<u32>) {
     let model = Model::parse(image).expect("an image that was just made");
     let sizes = model.sizes();
     let (mut values, mut scratch) = (vec![0; sizes.state], vec![0; sizes.scratch]);
     let mut session = Session::new(&model, &mut values).expect("a state of the model's size");
-    let mut saturations = 0;
+    let mut saturations = Vec::new();
     let mut run = |sequence: &Vec<f32>| {
         session.reset();
         let mut all = Vec::new();
@@ -80,7 +80,7 @@ pub fn int_logits(image: &[u8], samples: &Samples) -> (Vec<Vec<i32>>, u64) {
             .expect("samples that the library has taken");
             all.extend(logits);
         }
-        saturations += u64::from(session.saturations());
+        saturations.push(session.saturations());
         all
     };
     let logits = samples.sequences.iter().map(&mut run).collect();

@@ -49,7 +49,7 @@ impl Ranges {
         let sizes = model.sizes();
         let (mut values, mut scratch) = (vec![0.0; sizes.state], vec![0.0; sizes.scratch]);
         let mut session = Session::new(&model, &mut values).expect("a state of the model's size");
-        for sequence in &samples.sequences {
+        for sequence in samples.sequences.iter().take(samples.ranged) {
             session.reset();
             for step in sequence.chunks_exact(samples.features) {
                 let _ = match model.reads_tokens() {
