@@ -28,9 +28,9 @@ pub struct Arguments {
     /// the model makes of all since the beginning; an empty line begins a new sequence
     #[arg(long)]
     stream: bool,
-    /// With --stream: say it after every N steps
-    #[arg(long, value_name = "N", requires = "stream", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
-    every: u64,
+    /// With --stream: say it after every N steps [default: 1]
+    #[arg(long, value_name = "N", requires = "stream", value_parser = clap::value_parser!(u64).range(1..))]
+    every: Option<u64>,
     #[command(flatten)]
     reading: ReadingFlags,
 }
@@ -48,7 +48,7 @@ pub(super) enum Format {
 pub fn run(arguments: &Arguments) -> Result<()> {
     let saved = SavedModel::load(&arguments.model)?;
     let Some(file) = &arguments.file else {
-        return predict_stream::run(&saved, arguments.format, arguments.every);
+        return predict_stream::run(&saved, arguments.format, arguments.every.unwrap_or(1));
     };
     let options = arguments.reading.as_for(&saved)?.options();
     let mut sequences = match file.as_str() {
