@@ -40,6 +40,8 @@ enum Command {
     Report(commands::report::Arguments),
     /// Measure a model on a part of a data set.
     Evaluate(commands::evaluate::Arguments),
+    /// Measure what a model really does: gradients, equilibria, step sizes; or draw figure 1 of the paper
+    Analyze(Box<commands::analyze::Arguments>),
     /// Classify sequences, one line each.
     Predict(commands::predict::Arguments),
     /// Show what is inside a model file.
@@ -59,6 +61,7 @@ fn main() -> ExitCode {
         Command::Reproduce(arguments) => commands::reproduce::run(&arguments),
         Command::Report(arguments) => commands::report::run(&arguments),
         Command::Evaluate(arguments) => commands::evaluate::run(&arguments),
+        Command::Analyze(arguments) => commands::analyze::run(&arguments),
         Command::Predict(arguments) => commands::predict::run(&arguments),
         Command::Inspect(arguments) => commands::inspect::run(&arguments),
         Command::Import(arguments) => commands::import::run(&arguments),

@@ -42,7 +42,10 @@ impl fmt::Display for ParseError {
         match *self {
             ParseError::Magic => write!(to, "the bytes do not begin as a model's"),
             ParseError::Version { found, known } => {
-                write!(to, "version {found} of the format, and only versions up to {known} are known")
+                write!(
+                    to,
+                    "version {found} of the format, and only versions up to {known} are known"
+                )
             }
             ParseError::Length { found, expected } => write!(to, "found {found} bytes, expected {expected}"),
             ParseError::Checksum { found, expected } => {
@@ -90,8 +93,15 @@ impl fmt::Display for RunError {
             RunError::Length { what, found, expected } => {
                 write!(to, "{what}: found {found} numbers, expected {expected}")
             }
-            RunError::NotFinite { place } => write!(to, "value {} of the input is not a finite number", place.wrapping_add(1)),
-            RunError::Kind => write!(to, "found numbers where the model reads tokens, or tokens where it reads numbers"),
+            RunError::NotFinite { place } => write!(
+                to,
+                "value {} of the input is not a finite number",
+                place.wrapping_add(1)
+            ),
+            RunError::Kind => write!(
+                to,
+                "found numbers where the model reads tokens, or tokens where it reads numbers"
+            ),
             RunError::Token { found, known } => write!(to, "found token {found}, expected one below {known}"),
         }
     }

@@ -126,7 +126,11 @@ impl<'a> Image<'a> {
         if !bytes.starts_with(&MAGIC) {
             return Err(ParseError::Magic);
         }
-        let expected = if bytes.len() < HEADER { HEADER } else { word(bytes, 8) as usize };
+        let expected = if bytes.len() < HEADER {
+            HEADER
+        } else {
+            word(bytes, 8) as usize
+        };
         let kind = word(bytes, 4);
         let [version, number] = [kind as u16, (kind >> 16) as u16];
         // A later version may have another header: it is named before anything else is judged.
@@ -170,7 +174,9 @@ impl<'a> Image<'a> {
             let end = start.checked_add(length);
             let inside = end.is_some_and(|end| end <= self.bytes.len()) && start >= data;
             if !inside || !start.is_multiple_of(4) {
-                return Err(ParseError::Content("a tensor beyond the end, or not at a multiple of 4"));
+                return Err(ParseError::Content(
+                    "a tensor beyond the end, or not at a multiple of 4",
+                ));
             }
         }
         Ok(())

@@ -128,7 +128,9 @@ impl Activation {
     /// The activation of this number.
     pub fn of(number: u32) -> Option<Self> {
         use Activation::{HardSigmoid, HardTanh, Relu, Sigmoid, Tanh};
-        [Relu, Tanh, Sigmoid, HardTanh, HardSigmoid].get(number as usize).copied()
+        [Relu, Tanh, Sigmoid, HardTanh, HardSigmoid]
+            .get(number as usize)
+            .copied()
     }
 
     /// Its value.
@@ -170,7 +172,24 @@ pub(crate) const LARGEST: usize = 1 << 16;
 impl Record {
     /// The record in these words; none if a word has no meaning.
     pub fn of(words: [u32; 16]) -> Option<Self> {
-        let [kind, hidden, rank, phi, iterations, rows, inner, start, previous, identity, one, two, first, a, b, c] = words;
+        let [
+            kind,
+            hidden,
+            rank,
+            phi,
+            iterations,
+            rows,
+            inner,
+            start,
+            previous,
+            identity,
+            one,
+            two,
+            first,
+            a,
+            b,
+            c,
+        ] = words;
         let record = Record {
             kind: Kind::of(kind)?,
             hidden: hidden as usize,

@@ -10,15 +10,7 @@ pub const LN2_HIGH: f32 = 355.0 / 512.0;
 /// The rest of `ln 2`.
 pub const LN2_LOW: f32 = -2.121_944_4e-4;
 /// `1 / n!` from `n = 7` down to `n = 1`.
-pub const POLYNOMIAL: [f32; 7] = [
-    1.0 / 5040.0,
-    1.0 / 720.0,
-    1.0 / 120.0,
-    1.0 / 24.0,
-    1.0 / 6.0,
-    0.5,
-    1.0,
-];
+pub const POLYNOMIAL: [f32; 7] = [1.0 / 5040.0, 1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0];
 
 /// `(2^n, e^r - 1)` with `e^x = 2^n e^r`; `|x|` at most 80.
 fn split_exponential(x: f32) -> (f32, f32) {

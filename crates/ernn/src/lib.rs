@@ -62,5 +62,7 @@ pub mod reproduce;
 
 pub mod report;
 
+pub mod analyze;
+
 pub use ernn_kernels::{Isa, Panels, Real};
 pub use error::{Error, Result};

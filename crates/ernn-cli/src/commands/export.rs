@@ -32,7 +32,9 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<()> {
     super::must_be_free("--out", &arguments.out)?;
     let saved = SavedModel::load(&arguments.model)?;
-    let Arguments { out, device, reading, .. } = arguments;
+    let Arguments {
+        out, device, reading, ..
+    } = arguments;
     arguments.to.write(&saved, out, device, reading)?;
     output::print(&arguments.out.display().to_string())?;
     Ok(())

@@ -8,7 +8,7 @@ use ernn::checkpoint::SavedModel;
 use ernn::data::View;
 use ernn::export::{self, Format, Memory, Options, Parity, Samples};
 
-use super::evaluate::{Chosen, PartName};
+use super::parts::{Opened, PartName};
 use crate::failure::{Failure, Result};
 use crate::output::say;
 use crate::reading::ReadingFlags;
@@ -66,7 +66,7 @@ const COMPARED: usize = 256;
 
 /// The data that was named, if any, and samples of its training part, or drawn ones.
 struct Trial {
-    chosen: Option<Chosen>,
+    opened: Option<Opened>,
     samples: Samples,
     options: Options,
 }
@@ -76,20 +76,22 @@ impl Trial {
         let options = flags.options();
         let Some(data) = &flags.calibrate else {
             if options.format == Format::Int8 {
-                return Err(Failure::Usage("--format int8 needs --calibrate DATA, which gives the ranges of its numbers".to_string()));
+                return Err(Failure::Usage(
+                    "--format int8 needs --calibrate DATA, which gives the ranges of its numbers".to_string(),
+                ));
             }
             let samples = Samples::drawn(saved);
             return Ok(Trial {
-                chosen: None,
+                opened: None,
                 samples,
                 options,
             });
         };
-        let chosen = Chosen::open(saved, data, reading)?;
-        let (_, view) = chosen.part(saved, Some(PartName::Train))?;
+        let opened = Opened::new(saved, reading, data)?;
+        let (_, view) = opened.test_first(saved, Some(PartName::Train))?;
         let samples = Samples::of(saved, &view, COMPARED)?;
         Ok(Trial {
-            chosen: Some(chosen),
+            opened: Some(opened),
             samples,
             options,
         })
@@ -97,10 +99,10 @@ impl Trial {
 
     /// Says what whole numbers cost, on the part that `ernn evaluate` would take.
     fn say_accuracy(&self, saved: &SavedModel, image: &[u8]) -> Result<()> {
-        let Some(chosen) = self.chosen.as_ref().filter(|_| self.options.format == Format::Int8) else {
+        let Some(opened) = self.opened.as_ref().filter(|_| self.options.format == Format::Int8) else {
             return Ok(());
         };
-        let (part, view): (_, View) = chosen.part(saved, None)?;
+        let (part, view): (_, View) = opened.test_first(saved, None)?;
         let samples = Samples::of(saved, &view, usize::MAX)?;
         let found = export::measure(saved, image, &samples)?;
         if let (Some(float), Some(int8)) = (found.float, found.int8) {
@@ -118,7 +120,11 @@ impl Trial {
                 found.sequences, found.largest_difference
             ));
         }
-        say(&format!("saturations on the {part} part: {} numbers in {} steps", found.saturations, samples.steps()));
+        say(&format!(
+            "saturations on the {part} part: {} numbers in {} steps",
+            found.saturations,
+            samples.steps()
+        ));
         if saved.model.config().layers.iter().any(unbounded) {
             say(
                 "note: the states of this model have no bound; beyond the ranges of the calibration data they end at the largest number \
@@ -140,7 +146,9 @@ pub fn to_c(saved: &SavedModel, out: &Path, flags: &DeviceFlags, reading: &Readi
     let report = export::write_c(out, saved, &trial.samples, &trial.options)?;
     say_parity(report.parity.as_ref());
     match (&report.compiler, report.same_bits) {
-        (None, _) => say("note: no C compiler was found (CC, cc, gcc, clang): the C was not compiled, its arithmetic was only run in Rust"),
+        (None, _) => say(
+            "note: no C compiler was found (CC, cc, gcc, clang): the C was not compiled, its arithmetic was only run in Rust",
+        ),
         (Some(compiler), true) => say(&format!(
             "{compiler}: compiled, the self-test passes, all logits are the same bits as in Rust"
         )),

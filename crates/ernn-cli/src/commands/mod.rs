@@ -1,5 +1,6 @@
 //! One file a subcommand: its arguments and what it does with them.
 
+pub mod analyze;
 pub mod compare;
 pub mod data;
 pub mod evaluate;
@@ -10,6 +11,7 @@ mod export_target;
 mod fetch;
 pub mod import;
 pub mod inspect;
+mod parts;
 pub mod predict;
 mod predict_stream;
 pub mod report;

@@ -58,7 +58,11 @@ fn read_line(input: &mut impl BufRead, line: &mut String, number: u64) -> Librar
         },
     })?;
     if read as u64 == LONGEST_LINE {
-        return Err(format_error(number, "a line of over a million bytes", "the values of one step"));
+        return Err(format_error(
+            number,
+            "a line of over a million bytes",
+            "the values of one step",
+        ));
     }
     Ok(read > 0)
 }
@@ -115,7 +119,10 @@ fn header(saved: &SavedModel) -> String {
         Task::Regression => "step,number".to_string(),
         Task::NextToken => "step,token,p_token".to_string(),
         Task::Classification | Task::StepClassification => {
-            let names = saved.classes.iter().map(|class| format!(",{}", quoted(&format!("p_{class}"))));
+            let names = saved
+                .classes
+                .iter()
+                .map(|class| format!(",{}", quoted(&format!("p_{class}"))));
             format!("step,class{}", names.collect::<String>())
         }
     }

@@ -6,8 +6,8 @@
 //! z^{i+1} = a_i z^i + e_i a_L               h <- z^K - s h
 //! ```
 
-use super::{Floats, Watch};
 use super::layer::{Layer, cut, dot, product, rows};
+use super::{Floats, Watch};
 
 /// Number of tensors, if their sizes are right.
 pub(super) fn check(layer: &Layer, inputs: usize) -> Option<usize> {
@@ -44,7 +44,11 @@ fn widest(layer: &Layer) -> usize {
 /// `z`, `W x + b_1`, and the outputs of two layers.
 pub(super) fn scratch_len(layer: &Layer) -> usize {
     let outputs = widest(layer).saturating_mul(2);
-    layer.record.hidden.saturating_add(layer.tensor(2).len()).saturating_add(outputs)
+    layer
+        .record
+        .hidden
+        .saturating_add(layer.tensor(2).len())
+        .saturating_add(outputs)
 }
 
 pub(super) fn step(
@@ -68,11 +72,19 @@ pub(super) fn step(
     for (decay, gain) in layer.iterations(sizes_at(layer), step) {
         let mut columns = layer.record.hidden;
         for (index, (weight, bias)) in networks(layer).enumerate() {
-            let from = if index == 0 { &*z } else { source.get(..columns).unwrap_or(&[]) };
+            let from = if index == 0 {
+                &*z
+            } else {
+                source.get(..columns).unwrap_or(&[])
+            };
             let starts = bias.iter().map(|bias| f32::from_le_bytes(*bias));
             let mut drives = drive.iter();
             for ((out, row), own) in output.iter_mut().zip(rows(weight, columns, 0)).zip(starts) {
-                let start = if index == 0 { drives.next().copied().unwrap_or(0.0) } else { own };
+                let start = if index == 0 {
+                    drives.next().copied().unwrap_or(0.0)
+                } else {
+                    own
+                };
                 *out = layer.record.activation.of_float(dot(start, row, from));
                 watch.phi(*out);
             }

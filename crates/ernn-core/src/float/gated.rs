@@ -49,13 +49,17 @@ impl Sources<'_> {
     fn sum(&self, group: usize, unit: usize) -> f32 {
         let layer = self.layer;
         let row_of = |(from, to): (usize, usize)| {
-            (from..to)
-                .contains(&group)
-                .then(|| group.wrapping_sub(from).wrapping_mul(layer.record.hidden).wrapping_add(unit))
+            (from..to).contains(&group).then(|| {
+                group
+                    .wrapping_sub(from)
+                    .wrapping_mul(layer.record.hidden)
+                    .wrapping_add(unit)
+            })
         };
         let bias = group.wrapping_mul(layer.record.hidden).wrapping_add(unit);
         let mut sum = layer.tensor(1).get(bias).map_or(0.0, |bias| f32::from_le_bytes(*bias));
-        if let Some(row) = row_of(self.groups.input).and_then(|row| rows(layer.tensor(0), self.input.len(), row).next()) {
+        if let Some(row) = row_of(self.groups.input).and_then(|row| rows(layer.tensor(0), self.input.len(), row).next())
+        {
             sum = dot(sum, row, self.input);
         }
         let last = self.groups.reset && group.wrapping_add(1) == self.groups.all;
@@ -67,16 +71,14 @@ impl Sources<'_> {
     }
 }
 
-pub(super) fn step(
-    layer: &Layer,
-    input: &[f32],
-    state: &mut [f32],
-    mut scratch: &mut [f32],
-    watch: &mut impl Watch,
-) {
+pub(super) fn step(layer: &Layer, input: &[f32], state: &mut [f32], mut scratch: &mut [f32], watch: &mut impl Watch) {
     let Record { hidden, rank, .. } = layer.record;
-    let Some(groups) = layer.record.kind.groups() else { return };
-    let Some((h, memory)) = state.split_at_mut_checked(hidden) else { return };
+    let Some(groups) = layer.record.kind.groups() else {
+        return;
+    };
+    let Some((h, memory)) = state.split_at_mut_checked(hidden) else {
+        return;
+    };
     let (next, codes) = (cut(&mut scratch, hidden), cut(&mut scratch, rank));
     let encode = |source: &[f32], codes: &mut [f32]| product(layer.tensor(3), &[], source, codes);
     encode(h, codes);

@@ -91,11 +91,16 @@ impl<'a> Model<'a> {
         if self.reads_tokens() {
             content(Some(mean) == sizes.inputs.checked_mul(first) && scale == 0, "embedding")?;
         } else {
-            content(first == sizes.inputs && mean == first && scale == first, "normalization")?;
+            content(
+                first == sizes.inputs && mean == first && scale == first,
+                "normalization",
+            )?;
         }
         let (mut inputs, mut state, mut scratch, mut next) = (first, 0_usize, 0, 2);
         for index in 0..self.image.layers {
-            let layer = self.layer(index).ok_or(ParseError::Content("a record without meaning"))?;
+            let layer = self
+                .layer(index)
+                .ok_or(ParseError::Content("a record without meaning"))?;
             content(layer.record.first == next, "tensors of a layer")?;
             next = layer.check(inputs).ok_or(ParseError::Content("shapes of a layer"))?;
             inputs = layer.record.hidden;

@@ -1,7 +1,7 @@
 //! A stream: a state that goes on step by step.
 
-use super::{Model, Watch};
 use super::layer::{cut, product};
+use super::{Model, Watch};
 use crate::error::RunError;
 use crate::pick::largest;
 
@@ -69,7 +69,12 @@ impl<'m, 's> Session<'m, 's> {
     ///
     /// # Errors
     /// As [`Session::push`].
-    pub fn push_watched(&mut self, mut scratch: &mut [f32], input: &[f32], watch: &mut impl Watch) -> Result<(), RunError> {
+    pub fn push_watched(
+        &mut self,
+        mut scratch: &mut [f32],
+        input: &[f32],
+        watch: &mut impl Watch,
+    ) -> Result<(), RunError> {
         let sizes = self.model.sizes();
         fits("input", input.len(), sizes.inputs)?;
         fits("scratch", scratch.len(), sizes.scratch)?;
@@ -80,7 +85,10 @@ impl<'m, 's> Session<'m, 's> {
             return Err(RunError::NotFinite { place });
         }
         let x = cut(&mut scratch, sizes.inputs);
-        let [mean, scale] = self.model.input().map(|tensor| tensor.iter().map(|value| f32::from_le_bytes(*value)));
+        let [mean, scale] = self
+            .model
+            .input()
+            .map(|tensor| tensor.iter().map(|value| f32::from_le_bytes(*value)));
         for ((x, value), (mean, scale)) in x.iter_mut().zip(input).zip(mean.zip(scale)) {
             *x = (value - mean) * scale;
         }
@@ -156,11 +164,17 @@ impl<'m, 's> Session<'m, 's> {
         let hidden = self.model.pooled();
         let mean = self.model.image.mean_pooling();
         let last = self.model.layer(self.model.image.layers.saturating_sub(1));
-        let own = if mean { hidden } else { last.map_or(0, |layer| layer.record.state_len()) };
+        let own = if mean {
+            hidden
+        } else {
+            last.map_or(0, |layer| layer.record.state_len())
+        };
         let from = self.values.len().saturating_sub(own);
         let pooled = self.values.get(from..).unwrap_or(&[]).get(..hidden).unwrap_or(&[]);
         let [weight, bias] = self.model.readout();
-        let Some(room) = scratch.get_mut(..hidden) else { return Ok(()) };
+        let Some(room) = scratch.get_mut(..hidden) else {
+            return Ok(());
+        };
         room.copy_from_slice(pooled);
         if mean {
             let count = self.steps.max(1) as f32;

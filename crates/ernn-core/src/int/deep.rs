@@ -29,7 +29,10 @@ pub(super) fn check(layer: &Layer, inputs: usize) -> Option<usize> {
 }
 
 fn widest(layer: &Layer) -> usize {
-    (0..layer.record.inner).map(|index| width(layer, index)).max().unwrap_or(0)
+    (0..layer.record.inner)
+        .map(|index| width(layer, index))
+        .max()
+        .unwrap_or(0)
 }
 
 /// `z`, `W x + b_1` in halves, and the outputs of two layers.
@@ -48,7 +51,9 @@ pub(super) fn step(
 ) {
     let [start, previous] = [layer.record.start, layer.record.previous].map(|word| i64::from(word as i32));
     let z = cut(&mut scratch, layer.record.hidden);
-    let drive = cut(&mut scratch, width(layer, 0).saturating_mul(2)).as_chunks_mut::<2>().0;
+    let drive = cut(&mut scratch, width(layer, 0).saturating_mul(2))
+        .as_chunks_mut::<2>()
+        .0;
     let widest = widest(layer);
     let (mut output, mut source) = (cut(&mut scratch, widest), cut(&mut scratch, widest));
     for (unit, (drive, product)) in drive.iter_mut().zip(layer.matrix(0).products(input, 0)).enumerate() {
@@ -61,7 +66,11 @@ pub(super) fn step(
     for (decay, gain) in layer.iterations(at(layer.record.inner), step) {
         let mut columns = layer.record.hidden;
         for index in 0..layer.record.inner {
-            let from = if index == 0 { &*z } else { source.get(..columns).unwrap_or(&[]) };
+            let from = if index == 0 {
+                &*z
+            } else {
+                source.get(..columns).unwrap_or(&[])
+            };
             let biases = layer.wholes(at(index).wrapping_add(2));
             let products = layer.matrix(at(index)).products(from, 0);
             for (unit, (out, product)) in output.iter_mut().zip(products).enumerate() {
@@ -77,7 +86,10 @@ pub(super) fn step(
         }
         for (z, last) in z.iter_mut().zip(source.iter()) {
             let kept = (decay.wrapping_mul(i64::from(*z)), places.decay.wrapping_add(places.h));
-            let new = (gain.wrapping_mul(i64::from(*last)), places.gain.wrapping_add(places.phi));
+            let new = (
+                gain.wrapping_mul(i64::from(*last)),
+                places.gain.wrapping_add(places.phi),
+            );
             *z = saturations.combine(kept, new, places.h);
         }
     }

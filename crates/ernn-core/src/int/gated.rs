@@ -69,8 +69,12 @@ pub(super) fn step(
     saturations: &mut Saturations,
 ) {
     let Record { hidden, rank, .. } = layer.record;
-    let Some(groups) = layer.record.kind.groups() else { return };
-    let Some((h, memory)) = state.split_at_mut_checked(hidden) else { return };
+    let Some(groups) = layer.record.kind.groups() else {
+        return;
+    };
+    let Some((h, memory)) = state.split_at_mut_checked(hidden) else {
+        return;
+    };
     let (next, codes) = (cut(&mut scratch, hidden), cut(&mut scratch, rank));
     if rank > 0 {
         layer.encode(5, h, codes, saturations);
@@ -103,8 +107,14 @@ pub(super) fn step(
 /// `gate old + other new`, of a gate and a weight with 15 places.
 fn mix(layer: &Layer, (gate, h): (i32, i16), (other, phi): (i32, i16), saturations: &mut Saturations) -> i16 {
     let places = layer.places;
-    let old = (i64::from(gate).wrapping_mul(i64::from(h)), GATE_PLACES.wrapping_add(places.h));
-    let new = (i64::from(other).wrapping_mul(i64::from(phi)), GATE_PLACES.wrapping_add(places.phi));
+    let old = (
+        i64::from(gate).wrapping_mul(i64::from(h)),
+        GATE_PLACES.wrapping_add(places.h),
+    );
+    let new = (
+        i64::from(other).wrapping_mul(i64::from(phi)),
+        GATE_PLACES.wrapping_add(places.phi),
+    );
     saturations.combine(old, new, places.h)
 }
 
@@ -116,7 +126,10 @@ fn unit_step(sources: &Sources, unit: usize, h: i16, memory: Option<&mut i16>, s
         Kind::Lstm => lstm(sources, unit, memory, saturations),
         Kind::GruAfter => {
             let r = i64::from(sources.gate(1, unit, saturations));
-            let from_state = round_shift(r.wrapping_mul(i64::from(sources.sum(3, unit, saturations))), GATE_PLACES);
+            let from_state = round_shift(
+                r.wrapping_mul(i64::from(sources.sum(3, unit, saturations))),
+                GATE_PLACES,
+            );
             let from_input = sources.sum(0, unit, saturations);
             let sum = saturations.whole(from_state.wrapping_add(i64::from(from_input)));
             let n = layer.phi(sum, saturations);
@@ -144,7 +157,10 @@ fn unit_step(sources: &Sources, unit: usize, h: i16, memory: Option<&mut i16>, s
             mix(layer, (z, h), (weight as i32, c), saturations)
         }
         Kind::Antisymmetric => {
-            let own = round_shift(i64::from(h).wrapping_mul(i64::from(record.identity as i32)), places.identity);
+            let own = round_shift(
+                i64::from(h).wrapping_mul(i64::from(record.identity as i32)),
+                places.identity,
+            );
             let product = sources.sum(2, unit, saturations);
             let p = saturations.whole(own.wrapping_add(i64::from(product)));
             let (z, c) = gate_and_candidate(sources, unit, p, saturations);
@@ -173,7 +189,10 @@ fn lstm(sources: &Sources, unit: usize, memory: Option<&mut i16>, saturations: &
     let [i, f, o] = [0, 1, 2].map(|group| i64::from(sources.gate(group, unit, saturations)));
     let sum = sources.sum(3, unit, saturations);
     let g = i64::from(layer.phi(sum, saturations));
-    let kept = (f.wrapping_mul(i64::from(*memory)), GATE_PLACES.wrapping_add(places.memory));
+    let kept = (
+        f.wrapping_mul(i64::from(*memory)),
+        GATE_PLACES.wrapping_add(places.memory),
+    );
     let new = (i.wrapping_mul(g), GATE_PLACES.wrapping_add(places.phi));
     *memory = saturations.combine(kept, new, places.memory);
     let sum = i32::from(*memory) << SUM_PLACES.saturating_sub(places.memory).min(16);

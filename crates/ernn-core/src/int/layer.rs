@@ -59,7 +59,11 @@ impl<'a> Matrix<'a> {
     pub fn is(&self, rows: usize, columns: usize) -> bool {
         let sizes = Some(self.weights.len()) == rows.checked_mul(columns) && columns > 0;
         // The tensor is padded to a multiple of 4 outside of its length, so the number of factors is exact.
-        let sum = |row: &[u8]| row.iter().map(|&weight| u32::from((weight as i8).unsigned_abs())).fold(0, u32::saturating_add);
+        let sum = |row: &[u8]| {
+            row.iter()
+                .map(|&weight| u32::from((weight as i8).unsigned_abs()))
+                .fold(0, u32::saturating_add)
+        };
         let small = |row: &[u8]| columns <= (1 << 24) && sum(row) <= 65_535;
         sizes && self.factors.len() == rows && self.shift < 48 && self.weights.chunks_exact(columns.max(1)).all(small)
     }
@@ -75,7 +79,10 @@ impl<'a> Matrix<'a> {
             let sum = products.fold(0_i32, |sum, (&weight, &value)| {
                 sum.wrapping_add(i32::from(weight as i8).wrapping_mul(i32::from(value)))
             });
-            round_shift(i64::from(sum).wrapping_mul(i64::from(u16::from_le_bytes(*factor))), shift)
+            round_shift(
+                i64::from(sum).wrapping_mul(i64::from(u16::from_le_bytes(*factor))),
+                shift,
+            )
         })
     }
 }
@@ -161,7 +168,14 @@ impl<'a> Layer<'a> {
     }
 
     /// One step: `state` goes on by the input.
-    pub fn step(&self, step: u32, input: &[i16], state: &mut [i16], scratch: &mut [i16], saturations: &mut Saturations) {
+    pub fn step(
+        &self,
+        step: u32,
+        input: &[i16],
+        state: &mut [i16],
+        scratch: &mut [i16],
+        saturations: &mut Saturations,
+    ) {
         match self.record.kind {
             Kind::Deep => deep::step(self, step, input, state, scratch, saturations),
             Kind::Leaky => leaky::step(self, step, input, state, scratch, saturations),
@@ -191,7 +205,8 @@ impl<'a> Layer<'a> {
         let k = self.record.iterations;
         let from = self.record.row(step).saturating_mul(k);
         let [a, e] = [index, index.wrapping_add(1)].map(|index| self.shorts(index).iter().skip(from).take(k));
-        a.zip(e).map(|(a, e)| (i64::from(i16::from_le_bytes(*a)), i64::from(i16::from_le_bytes(*e))))
+        a.zip(e)
+            .map(|(a, e)| (i64::from(i16::from_le_bytes(*a)), i64::from(i16::from_le_bytes(*e))))
     }
 
     /// `phi` of a sum.

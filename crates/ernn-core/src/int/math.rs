@@ -19,17 +19,16 @@ pub(crate) const ONE: i32 = 1 << 15;
 
 /// `tanh(n / 16)` with 15 places.
 pub const TANH: [i16; 129] = [
-    0, 2045, 4075, 6073, 8025, 9919, 11_743, 13_486, 15_143, 16_706, 18_173, 19_542,
-    20_813, 21_986, 23_066, 24_054, 24_956, 25_776, 26_519, 27_191, 27_797, 28_341, 28_830, 29_268,
-    29_660, 30_010, 30_322, 30_600, 30_847, 31_067, 31_262, 31_435, 31_589, 31_726, 31_846, 31_953,
-    32_048, 32_132, 32_206, 32_271, 32_329, 32_381, 32_426, 32_466, 32_501, 32_532, 32_560, 32_584,
-    32_606, 32_625, 32_642, 32_657, 32_670, 32_681, 32_691, 32_700, 32_708, 32_715, 32_721, 32_727,
-    32_732, 32_736, 32_740, 32_743, 32_746, 32_749, 32_751, 32_753, 32_755, 32_756, 32_758, 32_759,
-    32_760, 32_761, 32_762, 32_762, 32_763, 32_764, 32_764, 32_765, 32_765, 32_765, 32_766, 32_766,
-    32_766, 32_766, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767,
-    32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767,
-    32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767,
-    32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767,
+    0, 2045, 4075, 6073, 8025, 9919, 11_743, 13_486, 15_143, 16_706, 18_173, 19_542, 20_813, 21_986, 23_066, 24_054,
+    24_956, 25_776, 26_519, 27_191, 27_797, 28_341, 28_830, 29_268, 29_660, 30_010, 30_322, 30_600, 30_847, 31_067,
+    31_262, 31_435, 31_589, 31_726, 31_846, 31_953, 32_048, 32_132, 32_206, 32_271, 32_329, 32_381, 32_426, 32_466,
+    32_501, 32_532, 32_560, 32_584, 32_606, 32_625, 32_642, 32_657, 32_670, 32_681, 32_691, 32_700, 32_708, 32_715,
+    32_721, 32_727, 32_732, 32_736, 32_740, 32_743, 32_746, 32_749, 32_751, 32_753, 32_755, 32_756, 32_758, 32_759,
+    32_760, 32_761, 32_762, 32_762, 32_763, 32_764, 32_764, 32_765, 32_765, 32_765, 32_766, 32_766, 32_766, 32_766,
+    32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767,
+    32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767,
+    32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767, 32_767,
+    32_767,
 ];
 
 /// Numbers that did not fit.
@@ -89,8 +88,17 @@ pub(crate) fn tanh(x: i32) -> i16 {
     let rest = (size & 4095) as i32;
     let at = |index: usize| TANH.get(index).map_or(32_767, |&value| i32::from(value));
     let low = at(index);
-    let value = low.wrapping_add((at(index.wrapping_add(1)).wrapping_sub(low)).wrapping_mul(rest).wrapping_add(2048) >> 12);
-    if x < 0 { value.wrapping_neg() as i16 } else { value as i16 }
+    let value = low.wrapping_add(
+        (at(index.wrapping_add(1)).wrapping_sub(low))
+            .wrapping_mul(rest)
+            .wrapping_add(2048)
+            >> 12,
+    );
+    if x < 0 {
+        value.wrapping_neg() as i16
+    } else {
+        value as i16
+    }
 }
 
 /// `1 / (1 + e^-x)`; from 16 to 15 places.
@@ -127,9 +135,15 @@ mod tests {
             let real = f64::from(x) / 65_536.0;
             let error = |found: i16, exact: f64| (f64::from(found) / 32_768.0 - exact).abs();
             assert!(error(tanh(x), real.tanh()) < 4.2e-4, "tanh {real}");
-            assert!(error(sigmoid(x), 1.0 / (1.0 + (-real).exp())) < 2.5e-4, "sigmoid {real}");
+            assert!(
+                error(sigmoid(x), 1.0 / (1.0 + (-real).exp())) < 2.5e-4,
+                "sigmoid {real}"
+            );
             assert!(error(hard_tanh(x), real.clamp(-1.0, 1.0)) < 4e-5, "hard tanh {real}");
-            assert!(error(hard_sigmoid(x), (real / 2.0 + 0.5).clamp(0.0, 1.0)) < 4e-5, "hard sigmoid {real}");
+            assert!(
+                error(hard_sigmoid(x), (real / 2.0 + 0.5).clamp(0.0, 1.0)) < 4e-5,
+                "hard sigmoid {real}"
+            );
         }
         for x in [i32::MIN, i32::MIN + 1, i32::MAX] {
             let end = if x < 0 { -1.0 } else { 1.0 };
@@ -141,12 +155,22 @@ mod tests {
     #[test]
     fn what_does_not_fit_becomes_the_end_and_is_counted() {
         let mut saturations = Saturations::default();
-        assert_eq!((saturations.narrow(32_768), saturations.narrow(-40_000)), (32_767, -32_768));
+        assert_eq!(
+            (saturations.narrow(32_768), saturations.narrow(-40_000)),
+            (32_767, -32_768)
+        );
         assert_eq!(saturations.add(i32::MAX, 1), i32::MAX);
         assert_eq!(saturations.combine((1 << 30, 15), (1 << 30, 15), 15), 32_767);
         assert_eq!(saturations, Saturations(4));
-        assert_eq!((saturations.narrow(32_767), saturations.add(i32::MAX, 0)), (32_767, i32::MAX));
-        assert_eq!(saturations.combine((3, 2), (1, 0), 1), 4, "0.75 + 1 = 1.75, of halves 3.5, and up");
+        assert_eq!(
+            (saturations.narrow(32_767), saturations.add(i32::MAX, 0)),
+            (32_767, i32::MAX)
+        );
+        assert_eq!(
+            saturations.combine((3, 2), (1, 0), 1),
+            4,
+            "0.75 + 1 = 1.75, of halves 3.5, and up"
+        );
         assert_eq!(saturations, Saturations(4));
     }
 }

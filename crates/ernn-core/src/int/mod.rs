@@ -64,7 +64,10 @@ impl<'a> Model<'a> {
     /// Weight and bias of the readout.
     fn readout(&self) -> (Matrix<'a>, &'a [[u8; 4]]) {
         let weight = self.image.tensors.wrapping_sub(3);
-        (Matrix::of(&self.image, weight), self.image.floats(weight.wrapping_add(2)))
+        (
+            Matrix::of(&self.image, weight),
+            self.image.floats(weight.wrapping_add(2)),
+        )
     }
 
     /// Every size against every tensor; gives the numbers of state and scratch.
@@ -78,14 +81,22 @@ impl<'a> Model<'a> {
             content(Some(mean) == bytes && scale == 0, "embedding")?;
         } else {
             let bytes = first.checked_mul(4);
-            content(first == sizes.inputs && Some(mean) == bytes && Some(scale) == bytes, "normalization")?;
+            content(
+                first == sizes.inputs && Some(mean) == bytes && Some(scale) == bytes,
+                "normalization",
+            )?;
         }
         let (mut inputs, mut state, mut scratch, mut next) = (first, 0_usize, 0, 2);
         let mut places = None;
         for index in 0..self.image.layers {
-            let layer = self.layer(index).ok_or(ParseError::Content("a record without meaning"))?;
+            let layer = self
+                .layer(index)
+                .ok_or(ParseError::Content("a record without meaning"))?;
             content(layer.record.first == next, "tensors of a layer")?;
-            content(places.is_none_or(|places| places == layer.input_places()), "places of a layer's input")?;
+            content(
+                places.is_none_or(|places| places == layer.input_places()),
+                "places of a layer's input",
+            )?;
             next = layer.check(inputs).ok_or(ParseError::Content("shapes of a layer"))?;
             inputs = layer.record.hidden;
             places = Some(layer.places.h);
@@ -94,8 +105,15 @@ impl<'a> Model<'a> {
         }
         content(self.image.tensors == next.saturating_add(3), "number of tensors")?;
         let (weight, bias) = self.readout();
-        content(weight.is(sizes.outputs, inputs) && bias.len() == sizes.outputs, "readout")?;
-        let sums = if self.image.mean_pooling() { inputs.saturating_mul(2) } else { 0 };
+        content(
+            weight.is(sizes.outputs, inputs) && bias.len() == sizes.outputs,
+            "readout",
+        )?;
+        let sums = if self.image.mean_pooling() {
+            inputs.saturating_mul(2)
+        } else {
+            0
+        };
         Ok((state.saturating_add(sums), scratch.saturating_add(first).max(inputs)))
     }
 }

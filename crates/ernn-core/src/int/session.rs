@@ -85,7 +85,13 @@ impl<'m, 's> Session<'m, 's> {
             return Err(RunError::NotFinite { place });
         }
         let x = cut(&mut scratch, sizes.inputs);
-        let [mean, scale] = [0, 1].map(|index| self.model.image.floats(index).iter().map(|value| f32::from_le_bytes(*value)));
+        let [mean, scale] = [0, 1].map(|index| {
+            self.model
+                .image
+                .floats(index)
+                .iter()
+                .map(|value| f32::from_le_bytes(*value))
+        });
         for ((x, value), (mean, scale)) in x.iter_mut().zip(input).zip(mean.zip(scale)) {
             *x = self.saturations.narrow(i64::from(rounded((value - mean) * scale)));
         }
@@ -146,10 +152,16 @@ impl<'m, 's> Session<'m, 's> {
         let Some(last) = last else { return Ok(()) };
         let hidden = last.record.hidden;
         let mean = self.model.image.mean_pooling();
-        let own = if mean { hidden.saturating_mul(2) } else { last.record.state_len() };
+        let own = if mean {
+            hidden.saturating_mul(2)
+        } else {
+            last.record.state_len()
+        };
         let from = self.values.len().saturating_sub(own);
         let pooled = self.values.get(from..).unwrap_or(&[]);
-        let Some(room) = scratch.get_mut(..hidden) else { return Ok(()) };
+        let Some(room) = scratch.get_mut(..hidden) else {
+            return Ok(());
+        };
         let mut saturations = Saturations(0);
         if mean {
             for (room, sum) in room.iter_mut().zip(pooled.as_chunks::<2>().0) {
@@ -192,6 +204,10 @@ fn rounded(value: f32) -> i32 {
 /// The nearest whole number to `sum / count`, halves away from zero; `count` is at least 1.
 fn divided(sum: i64, count: i64) -> i64 {
     let twice = sum.wrapping_mul(2);
-    let nudged = if sum < 0 { twice.wrapping_sub(count) } else { twice.wrapping_add(count) };
+    let nudged = if sum < 0 {
+        twice.wrapping_sub(count)
+    } else {
+        twice.wrapping_add(count)
+    };
     nudged.checked_div(count.wrapping_mul(2)).unwrap_or(0)
 }

@@ -58,6 +58,14 @@ impl<'a> View<'a> {
         self.members.truncate(count);
     }
 
+    /// These of the sequences alone, in this order.
+    ///
+    /// # Panics
+    /// If an index is out of range.
+    pub fn choose(&mut self, indices: &[usize]) {
+        self.members = indices.iter().map(|&index| self.members[index]).collect();
+    }
+
     /// The same sequences, normalized where they are read.
     ///
     /// # Errors

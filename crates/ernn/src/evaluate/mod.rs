@@ -198,7 +198,8 @@ fn learned_steps(model: &Model<f32>) -> Option<usize> {
     learned.min()
 }
 
-fn prepared<'a>(saved: &SavedModel, part: View<'a>) -> Result<View<'a>> {
+/// Normalized as the training part was; refused if they do not fit the model.
+pub(crate) fn prepared<'a>(saved: &SavedModel, part: View<'a>) -> Result<View<'a>> {
     let expected = saved.model.config().features();
     if part.is_tokens() != saved.model.config().embedding.is_some() {
         let kind = |tokens: bool| if tokens { "tokens" } else { "numbers" };

@@ -57,7 +57,10 @@ impl<'a> Stream<'a> {
         }
         let mut row = values.to_vec();
         if !self.saved.normalization.apply_row(&mut row) {
-            let found = values.iter().zip(&row).position(|(raw, value)| !raw.is_finite() || !value.is_finite());
+            let found = values
+                .iter()
+                .zip(&row)
+                .position(|(raw, value)| !raw.is_finite() || !value.is_finite());
             let place = found.unwrap_or(0);
             let problem = format!(
                 "value {}: found {}, expected a finite number not too far from the training data's",
@@ -112,7 +115,8 @@ pub(crate) fn for_streams(model: &Model<f32>) -> Result<Model<f32>> {
         return Err(Error::Setting {
             name: "bidirectional".to_string(),
             found: "true".to_string(),
-            expected: "a model of one direction: the other begins at a sequence's end, which a stream does not have".to_string(),
+            expected: "a model of one direction: the other begins at a sequence's end, which a stream does not have"
+                .to_string(),
         });
     }
     let pooling = match config.task {

@@ -127,7 +127,13 @@ fn leaky(cell: &FoldedLeaky<f32>) -> Content<'_> {
     let mut tensors = vec![&cell.input_weight, &cell.bias];
     tensors.extend(matrices(&cell.recurrent));
     tensors.extend([&cell.decay, &cell.gain]);
-    let numbers = [cell.start_scale, cell.previous_scale, identity(&cell.recurrent), 0.0, 0.0];
+    let numbers = [
+        cell.start_scale,
+        cell.previous_scale,
+        identity(&cell.recurrent),
+        0.0,
+        0.0,
+    ];
     (numbers, tensors)
 }
 

@@ -37,6 +37,10 @@ impl Logits {
     /// How far a logit of another compiler may be from the one that is stored.
     pub fn bound(&self) -> f32 {
         let Logits::Float(all) = self else { return 0.0 };
-        FLOAT_BOUND as f32 * all.iter().flatten().fold(1.0, |largest: f32, value| largest.max(value.abs()))
+        FLOAT_BOUND as f32
+            * all
+                .iter()
+                .flatten()
+                .fold(1.0, |largest: f32, value| largest.max(value.abs()))
     }
 }

@@ -56,7 +56,11 @@ impl Options {
     /// Refuses a name that is none in C or Rust.
     fn check(&self) -> Result<()> {
         let word = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_';
-        let first = self.name.chars().next().is_some_and(|letter| letter.is_ascii_lowercase());
+        let first = self
+            .name
+            .chars()
+            .next()
+            .is_some_and(|letter| letter.is_ascii_lowercase());
         if first && self.name.chars().all(word) {
             return Ok(());
         }

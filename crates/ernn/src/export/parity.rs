@@ -55,13 +55,18 @@ pub(super) fn prepared(saved: &SavedModel, step: &[f32], sequence: usize) -> Res
     if let Some(embedding) = &saved.model.config().embedding {
         let token = step[0] as usize;
         if token >= embedding.vocabulary {
-            return Err(problem(&format!("found token {token}, expected one below {}", embedding.vocabulary)));
+            return Err(problem(&format!(
+                "found token {token}, expected one below {}",
+                embedding.vocabulary
+            )));
         }
         return Ok(saved.model.embed(&[token as u32]));
     }
     let mut row = step.to_vec();
     if !saved.normalization.apply_row(&mut row) {
-        return Err(problem("found a value that is not finite, or too far from the training data's mean"));
+        return Err(problem(
+            "found a value that is not finite, or too far from the training data's mean",
+        ));
     }
     Ok(row)
 }
@@ -113,12 +118,12 @@ impl Parity {
             ..Parity::default()
         };
         for (expected, found) in expected.iter().zip(found) {
-            let steps = expected.chunks_exact(outputs).zip(found.chunks_exact(outputs));
+            let mut steps = expected.chunks_exact(outputs).zip(found.chunks_exact(outputs));
             for (expected, found) in steps.clone() {
                 parity.steps += 1;
                 parity.largest_difference = parity.largest_difference.max(difference(expected, found));
             }
-            if let Some((expected, found)) = steps.last() {
+            if let Some((expected, found)) = steps.next_back() {
                 parity.other_classes += usize::from(ernn_core::largest(expected) != ernn_core::largest(found));
             }
         }
@@ -142,10 +147,16 @@ impl Parity {
 
 /// The largest difference of two rows of logits, as a share of the largest of them or of 1; infinite if one is no number.
 pub(super) fn difference(expected: &[f32], found: &[f32]) -> f64 {
-    let largest = expected.iter().fold(1.0, |largest: f64, &value| largest.max(f64::from(value).abs()));
+    let largest = expected
+        .iter()
+        .fold(1.0, |largest: f64, &value| largest.max(f64::from(value).abs()));
     let differences = expected.iter().zip(found);
     differences.fold(0.0, |most: f64, (&expected, &found)| {
         let difference = (f64::from(expected) - f64::from(found)).abs() / largest;
-        if difference.is_nan() { f64::INFINITY } else { most.max(difference) }
+        if difference.is_nan() {
+            f64::INFINITY
+        } else {
+            most.max(difference)
+        }
     })
 }

@@ -81,7 +81,16 @@ impl Plan {
         let mut bytes = MAGIC.to_vec();
         bytes.extend(VERSION.to_le_bytes());
         bytes.extend(self.format.number().to_le_bytes());
-        let sizes = [0, 0, state, scratch, self.inputs, self.outputs, self.layers.len(), tensors.len()];
+        let sizes = [
+            0,
+            0,
+            state,
+            scratch,
+            self.inputs,
+            self.outputs,
+            self.layers.len(),
+            tensors.len(),
+        ];
         let words = sizes.into_iter().chain([flags as usize, self.first]);
         bytes.extend(words.flat_map(word));
         let mut first = self.input.len();

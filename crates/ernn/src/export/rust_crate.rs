@@ -27,7 +27,10 @@ const CORE: [(&str, &str); 20] = [
     ("float/gated.rs", include_str!("../../../ernn-core/src/float/gated.rs")),
     ("float/layer.rs", include_str!("../../../ernn-core/src/float/layer.rs")),
     ("float/leaky.rs", include_str!("../../../ernn-core/src/float/leaky.rs")),
-    ("float/session.rs", include_str!("../../../ernn-core/src/float/session.rs")),
+    (
+        "float/session.rs",
+        include_str!("../../../ernn-core/src/float/session.rs"),
+    ),
     ("float/watch.rs", include_str!("../../../ernn-core/src/float/watch.rs")),
     ("int/mod.rs", include_str!("../../../ernn-core/src/int/mod.rs")),
     ("int/deep.rs", include_str!("../../../ernn-core/src/int/deep.rs")),
@@ -70,7 +73,9 @@ pub fn write_rust(path: &Path, saved: &SavedModel, samples: &Samples, options: &
         ("src/model.ernn".to_string(), prepared.image.clone()),
         ("ernn-core/Cargo.toml".to_string(), core_manifest().into_bytes()),
     ];
-    let core = CORE.iter().map(|(name, text)| (format!("ernn-core/src/{name}"), text.as_bytes().to_vec()));
+    let core = CORE
+        .iter()
+        .map(|(name, text)| (format!("ernn-core/src/{name}"), text.as_bytes().to_vec()));
     files.extend(core);
     let compiler = tried(&files)?;
     write_folder(path, &files)?;
@@ -104,7 +109,11 @@ fn library(saved: &SavedModel, samples: &Samples, logits: &Logits) -> String {
         Logits::Whole(..) => (template.replace("[0.0; ", "[0; ").replace("float::", "int::"), "i32"),
     };
     let classes: Vec<String> = saved.classes.iter().map(|class| format!("{class:?}")).collect();
-    let _ = writeln!(text, "\n/// Class names, in the order of the logits.\npub const CLASSES: &[&str] = &[{}];", classes.join(", "));
+    let _ = writeln!(
+        text,
+        "\n/// Class names, in the order of the logits.\npub const CLASSES: &[&str] = &[{}];",
+        classes.join(", ")
+    );
     let _ = writeln!(text, "\n/// Sequences, and the logits after their last step.");
     let _ = writeln!(text, "const TESTS: &[(&[f32], [{number}; SIZES.outputs])] = &[");
     for (index, sequence) in samples.sequences.iter().enumerate().take(TEST_SEQUENCES) {
@@ -128,8 +137,13 @@ fn tried(files: &[(String, Vec<u8>)]) -> Result<Option<String>> {
     let mut command = Command::new("cargo");
     command.args(["test", "--offline", "--quiet"]).current_dir(&trial.path);
     // Settings of a build that runs this are not the crate's.
-    command.env("CARGO_TARGET_DIR", trial.path.join("target")).env_remove("RUSTFLAGS");
-    let output = command.stdin(Stdio::null()).output().map_err(|error| problem(error.to_string()))?;
+    command
+        .env("CARGO_TARGET_DIR", trial.path.join("target"))
+        .env_remove("RUSTFLAGS");
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| problem(error.to_string()))?;
     if !output.status.success() {
         let said = [output.stdout, output.stderr].concat();
         return Err(problem(String::from_utf8_lossy(&said).trim().to_string()));

@@ -39,7 +39,9 @@ impl Samples {
         };
         let (features, expected) = (view.features(), saved.model.config().features());
         if view.is_tokens() != saved.model.config().embedding.is_some() || features != expected {
-            return Err(problem(format!("found {features} values a step, expected {expected}, as the model reads")));
+            return Err(problem(format!(
+                "found {features} values a step, expected {expected}, as the model reads"
+            )));
         }
         if view.steps() == 0 {
             return Err(problem("found no step, expected sequences".to_string()));
@@ -61,14 +63,24 @@ impl Samples {
     /// Sequences of normal numbers with the mean and deviation that the training data had, or of tokens.
     pub fn drawn(saved: &SavedModel) -> Self {
         let (features, normalization) = (saved.model.config().features(), &saved.normalization);
-        let vocabulary = saved.model.config().embedding.as_ref().map(|embedding| embedding.vocabulary);
+        let vocabulary = saved
+            .model
+            .config()
+            .embedding
+            .as_ref()
+            .map(|embedding| embedding.vocabulary);
         let sequence = |index: usize| {
             let mut values = vec![0.0; STEPS * features];
             Normals::new(SEED, index as u64, 0).fill(&mut values);
             for (place, value) in values.iter_mut().enumerate() {
-                let (mean, scale) = (normalization.mean[place % features], normalization.scale[place % features]);
+                let (mean, scale) = (
+                    normalization.mean[place % features],
+                    normalization.scale[place % features],
+                );
                 *value = match vocabulary {
-                    Some(vocabulary) => (f64::from(value.abs()) * vocabulary as f64 / 3.0) as usize as f32 % vocabulary as f32,
+                    Some(vocabulary) => {
+                        (f64::from(value.abs()) * vocabulary as f64 / 3.0) as usize as f32 % vocabulary as f32
+                    }
                     None if scale == 0.0 => mean,
                     None => mean + *value / scale,
                 };
@@ -86,7 +98,10 @@ impl Samples {
 
     /// Steps of all sequences together.
     pub fn steps(&self) -> usize {
-        self.sequences.iter().map(|sequence| sequence.len() / self.features).sum()
+        self.sequences
+            .iter()
+            .map(|sequence| sequence.len() / self.features)
+            .sum()
     }
 }
 

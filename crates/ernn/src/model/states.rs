@@ -1,10 +1,11 @@
-//! A look inside: the states of every layer.
+//! A look inside: the folded cells and the states of every layer.
 
 use ernn_kernels::{Panels, Real};
 
 use super::layers::{self, Pass};
 use super::{Model, Workspace};
 use crate::Result;
+use crate::cell::Folded;
 
 /// The states of a layer.
 #[derive(Clone, Debug)]
@@ -17,6 +18,11 @@ pub struct LayerStates<F: Real> {
 }
 
 impl<F: Real> Model<F> {
+    /// The folded cells, from input to readout: a layer's one, or in a bidirectional model its two.
+    pub fn folded(&self) -> Vec<Vec<Folded<F>>> {
+        self.fold().0
+    }
+
     /// The states of all layers, from input to readout, no dropout.
     ///
     /// # Errors

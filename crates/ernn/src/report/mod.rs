@@ -22,7 +22,9 @@ use std::path::Path;
 pub use collect::collect;
 pub use group::{Group, GroupRow};
 pub use markdown::markdown;
+pub(crate) use page::document;
 pub use page::html;
+pub(crate) use tables::table;
 
 use crate::checkpoint::write_atomically;
 use crate::{Error, Result};

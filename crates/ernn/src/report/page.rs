@@ -34,38 +34,43 @@ pre { overflow-x: auto; padding: .75rem; background: var(--shade); border: 1px s
   table { font-size: 7.5pt } th, td { padding: .15rem .3rem; white-space: normal } h2 { break-after: avoid } }
 ";
 
+/// A page that needs nothing else, with the style of all our pages. `title` and `generator` (a comment that tells who made it) stand in
+/// it as they are.
+pub(crate) fn document(title: &str, generator: &str, body: &str) -> String {
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n{generator}\n\
+         <style>{STYLE}{}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n{body}\
+         </main>\n<footer class=\"soft\"><p>Made by ernn {}.</p></footer>\n</body>\n</html>\n",
+        plot::style(),
+        env!("CARGO_PKG_VERSION")
+    )
+}
+
 /// The report as a page that needs nothing else.
 pub fn html(groups: &[Group], title: &str) -> String {
-    let title = escaped(title);
     let runs: usize = groups
         .iter()
         .flat_map(|group| &group.rows)
         .map(|row| row.runs.len())
         .sum();
-    let mut html = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n{GENERATOR}\n\
-         <style>{STYLE}{}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n\
-         <p class=\"soft\">{runs} runs. Ours: mean ± sample standard deviation over the seeds that came to their end, on the test part, which \
+    let mut body = format!(
+        "<p class=\"soft\">{runs} runs. Ours: mean ± sample standard deviation over the seeds that came to their end, on the test part, which \
          a run reads once. Bold: the paper's figure is reached. KB: 4 bytes a parameter that is not 0. Times are those of the machine at \
-         hand.</p>\n",
-        plot::style()
+         hand.</p>\n"
     );
     if groups.len() > 1 {
-        html += "<nav aria-label=\"Tables\"><ul>\n";
+        body += "<nav aria-label=\"Tables\"><ul>\n";
         for (index, group) in groups.iter().enumerate() {
-            html += &format!("<li><a href=\"#table-{}\">{}</a></li>\n", index + 1, headline(group));
+            body += &format!("<li><a href=\"#table-{}\">{}</a></li>\n", index + 1, headline(group));
         }
-        html += "</ul></nav>\n";
+        body += "</ul></nav>\n";
     }
     for (index, group) in groups.iter().enumerate() {
-        html += &section(index + 1, group);
+        body += &section(index + 1, group);
     }
-    html + &format!(
-        "</main>\n<footer class=\"soft\"><p>Made by ernn {}.</p></footer>\n</body>\n</html>\n",
-        env!("CARGO_PKG_VERSION")
-    )
+    document(&escaped(title), GENERATOR, &body)
 }
 
 fn headline(group: &Group) -> String {

@@ -76,7 +76,7 @@ pub(super) fn speed_rows(group: &Group) -> Option<(Vec<String>, Vec<Vec<String>>
 }
 
 /// A table whose first column names the rows. `lines` say whether they are bold.
-fn table(caption: &str, head: &[String], lines: impl Iterator<Item = (bool, Vec<String>)>) -> String {
+pub(crate) fn table(caption: &str, head: &[String], lines: impl Iterator<Item = (bool, Vec<String>)>) -> String {
     let mut html = format!(
         "<div class=\"box\" tabindex=\"0\">\n<table>\n<caption>{}</caption>\n<thead><tr>",
         escaped(caption)

@@ -22,7 +22,12 @@ fn every_cell_passes_its_self_test_on_a_cortex_m4() {
             let done = Command::new(&script).arg(&out).arg("ernn").output().unwrap();
             let said = String::from_utf8_lossy(&done.stdout);
             println!("{} {format:?}: {}", case.name, said.trim());
-            assert!(said.starts_with("selftest 0 stack "), "{}: {said}{}", case.name, String::from_utf8_lossy(&done.stderr));
+            assert!(
+                said.starts_with("selftest 0 stack "),
+                "{}: {said}{}",
+                case.name,
+                String::from_utf8_lossy(&done.stderr)
+            );
             let number = |word: &str| -> u32 {
                 let rest = said.split(&format!("{word} ")).nth(1).unwrap_or_default();
                 rest.split_whitespace().next().unwrap_or_default().parse().unwrap()

@@ -13,7 +13,9 @@ fn images() -> Vec<Vec<u8>> {
     let mut models: Vec<_> = cases().into_iter().map(|case| case.model).collect();
     models.push(of_tokens());
     let float = models.iter().map(|model| float_image(model).unwrap());
-    let int = models.iter().map(|model| int_image(model, &Samples::drawn(model)).unwrap());
+    let int = models
+        .iter()
+        .map(|model| int_image(model, &Samples::drawn(model)).unwrap());
     float.chain(int).collect()
 }
 
@@ -29,7 +31,9 @@ fn signed(mut image: Vec<u8>) -> Vec<u8> {
 /// Whether someone who believes the header would take so much memory.
 fn affordable(sizes: Sizes) -> bool {
     let most = 1 << 22;
-    [sizes.state, sizes.scratch, sizes.inputs, sizes.outputs].iter().all(|&size| size <= most)
+    [sizes.state, sizes.scratch, sizes.inputs, sizes.outputs]
+        .iter()
+        .all(|&size| size <= most)
 }
 
 /// Parses, and runs whatever was taken; it may be anything but a panic.
@@ -110,7 +114,10 @@ fn a_later_version_is_named() {
     image[4] = 2;
     let error = Model::parse(&image).unwrap_err();
     assert_eq!(error, ParseError::Version { found: 2, known: 1 });
-    assert_eq!(error.to_string(), "version 2 of the format, and only versions up to 1 are known");
+    assert_eq!(
+        error.to_string(),
+        "version 2 of the format, and only versions up to 1 are known"
+    );
     // Even where a later version has a shorter header.
     assert_eq!(Model::parse(&image[..8]).unwrap_err(), error);
 }
@@ -121,7 +128,10 @@ fn what_is_no_model_is_named() {
     assert_eq!(Model::parse(b"PK a zip").unwrap_err(), ParseError::Magic);
     let mut image = images().swap_remove(0);
     image[6] = 9;
-    assert_eq!(Model::parse(&signed(image)).unwrap_err(), ParseError::Format { found: 9 });
+    assert_eq!(
+        Model::parse(&signed(image)).unwrap_err(),
+        ParseError::Format { found: 9 }
+    );
 }
 
 #[test]
@@ -141,7 +151,11 @@ fn a_session_refuses_what_does_not_fit() {
     assert_eq!(session.push_token(&mut scratch, 0).unwrap_err(), RunError::Kind);
     assert!(session.push(&mut [], &[1.0, 2.0, 3.0]).is_err());
     assert!(session.logits(&mut scratch, &mut [0.0]).is_err());
-    assert_eq!((session.values(), session.steps()), (&before[..], 1), "a refused step changes nothing");
+    assert_eq!(
+        (session.values(), session.steps()),
+        (&before[..], 1),
+        "a refused step changes nothing"
+    );
 }
 
 proptest! {

@@ -18,7 +18,10 @@ const FORMATS: [Format; 2] = [Format::Float, Format::Int8];
 
 /// Whether a tool is there; says so if it isn't.
 fn has(program: &str) -> bool {
-    let found = Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success());
+    let found = Command::new(program)
+        .arg("--version")
+        .output()
+        .is_ok_and(|output| output.status.success());
     if !found {
         println!("skipped: no {program}");
     }
@@ -32,5 +35,9 @@ fn exported(case: &Case, samples: &Samples, format: Format, out: &Path) {
         ..Options::default()
     };
     let report = write_c(out, &case.model, samples, &options).unwrap_or_else(|error| panic!("{}: {error}", case.name));
-    assert!(report.compiler.is_none() || report.same_bits, "{}: {report:?}", case.name);
+    assert!(
+        report.compiler.is_none() || report.same_bits,
+        "{}: {report:?}",
+        case.name
+    );
 }

@@ -2,8 +2,8 @@
 
 use ernn::cell::{
     Activation, AntisymmetricConfig, CellConfig, DeepTransitionConfig, ErnnConfig, FastGrnnConfig, FastRnnConfig,
-    GateActivation, GatedAntisymmetricConfig, GruConfig, LstmConfig, Rank, Reset, RnnConfig, Sign, SpectralConfig, Start,
-    StepSizes, UgrnnConfig,
+    GateActivation, GatedAntisymmetricConfig, GruConfig, LstmConfig, Rank, Reset, RnnConfig, Sign, SpectralConfig,
+    Start, StepSizes, UgrnnConfig,
 };
 use ernn::checkpoint::{Provenance, SavedModel};
 use ernn::data::{Normalization, Task};
@@ -183,7 +183,14 @@ pub fn of_tokens() -> SavedModel {
             deviation: 1.0,
             tied: false,
         }),
-        ..ModelConfig::new(5, 11, vec![CellConfig::Lstm(LstmConfig { hidden: 6, ..LstmConfig::default() })])
+        ..ModelConfig::new(
+            5,
+            11,
+            vec![CellConfig::Lstm(LstmConfig {
+                hidden: 6,
+                ..LstmConfig::default()
+            })],
+        )
     };
     let mut model = saved(config, 1);
     model.vocabulary = (0..11).map(|token| format!("t{token}")).collect();
@@ -199,8 +206,12 @@ pub fn saved(config: ModelConfig, seed: u64) -> SavedModel {
         classes: (0..config.classes).map(|class| format!("class {class}")).collect(),
         model: Model::new(config, seed).unwrap(),
         normalization: Normalization {
-            mean: (0..features).map(|feature| if numbers { feature as f32 - 1.0 } else { 0.0 }).collect(),
-            scale: (0..features).map(|feature| if numbers { 0.5 + feature as f32 } else { 1.0 }).collect(),
+            mean: (0..features)
+                .map(|feature| if numbers { feature as f32 - 1.0 } else { 0.0 })
+                .collect(),
+            scale: (0..features)
+                .map(|feature| if numbers { 0.5 + feature as f32 } else { 1.0 })
+                .collect(),
         },
         vocabulary: Vec::new(),
         feature_names: (0..features).map(|feature| format!("x{feature}")).collect(),

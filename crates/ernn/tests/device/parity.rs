@@ -14,9 +14,15 @@ fn every_cell_gives_the_librarys_logits_after_every_step() {
     for case in cases() {
         let samples = Samples::drawn(&case.model);
         let image = float_image(&case.model).unwrap();
-        let parity = check_float(&case.model, &image, &samples).unwrap_or_else(|error| panic!("{}: {error}", case.name));
+        let parity =
+            check_float(&case.model, &image, &samples).unwrap_or_else(|error| panic!("{}: {error}", case.name));
         assert!(parity.largest_difference < BOUND, "{}: {parity:?}", case.name);
-        assert_eq!((parity.steps, parity.sequences, parity.other_classes), (1024, 16, 0), "{}", case.name);
+        assert_eq!(
+            (parity.steps, parity.sequences, parity.other_classes),
+            (1024, 16, 0),
+            "{}",
+            case.name
+        );
     }
 }
 
@@ -40,7 +46,12 @@ fn every_cell_in_c_gives_the_bits_of_the_rust_runtime() {
     for (index, case) in cases().into_iter().chain([tokens]).enumerate() {
         let samples = Samples::drawn(&case.model);
         for format in FORMATS {
-            exported(&case, &samples, format, &folder.path().join(format!("{index}-{format:?}")));
+            exported(
+                &case,
+                &samples,
+                format,
+                &folder.path().join(format!("{index}-{format:?}")),
+            );
         }
     }
 }
@@ -69,14 +80,21 @@ fn streams_do_not_meet() {
         let sizes = model.sizes();
         let samples = Samples::drawn(&case.model);
         let alone = |sequence: &[f32]| {
-            let (mut values, mut scratch, mut logits) = (vec![0.0; sizes.state], vec![0.0; sizes.scratch], vec![0.0; 4]);
+            let (mut values, mut scratch, mut logits) =
+                (vec![0.0; sizes.state], vec![0.0; sizes.scratch], vec![0.0; 4]);
             let mut session = Session::new(&model, &mut values).unwrap();
-            sequence.chunks_exact(3).for_each(|step| session.push(&mut scratch, step).unwrap());
+            sequence
+                .chunks_exact(3)
+                .for_each(|step| session.push(&mut scratch, step).unwrap());
             session.logits(&mut scratch, &mut logits).unwrap();
             logits
         };
         let [one, two] = [&samples.sequences[0], &samples.sequences[1]];
-        let (mut a, mut b, mut scratch) = (vec![7.0; sizes.state], vec![7.0; sizes.state], vec![f32::NAN; sizes.scratch]);
+        let (mut a, mut b, mut scratch) = (
+            vec![7.0; sizes.state],
+            vec![7.0; sizes.state],
+            vec![f32::NAN; sizes.scratch],
+        );
         let mut steps = 0;
         Session::new(&model, &mut a).unwrap();
         let mut second = Session::new(&model, &mut b).unwrap();
@@ -105,9 +123,15 @@ fn every_cell_in_whole_numbers_is_near_the_library() {
         let image = int_image(&case.model, &samples).unwrap_or_else(|error| panic!("{}: {error}", case.name));
         let accuracy = measure(&case.model, &image, &samples).unwrap();
         // Cells that forget nothing add up the errors of all steps.
-        let keeps = ["antisymmetric", "spectral"].iter().any(|cell| case.name.contains(cell));
+        let keeps = ["antisymmetric", "spectral"]
+            .iter()
+            .any(|cell| case.name.contains(cell));
         let bound = if keeps { 0.2 } else { 0.01 };
         assert!(accuracy.largest_difference < bound, "{}: {accuracy:?}", case.name);
-        assert_eq!(accuracy.saturations, 0, "{}: the data is that of the calibration", case.name);
+        assert_eq!(
+            accuracy.saturations, 0,
+            "{}: the data is that of the calibration",
+            case.name
+        );
     }
 }

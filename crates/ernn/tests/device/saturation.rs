@@ -19,10 +19,16 @@ fn wild(case: &Case) -> Vec<Vec<f32>> {
     let mean = |place: usize| case.model.normalization.mean[place % 3];
     let scaled = |sequence: &Vec<f32>| {
         let values = sequence.iter().enumerate();
-        values.map(|(place, value)| mean(place) + 10.0 * (value - mean(place))).collect()
+        values
+            .map(|(place, value)| mean(place) + 10.0 * (value - mean(place)))
+            .collect()
     };
     let mut wild: Vec<Vec<f32>> = drawn.sequences[..3].iter().map(scaled).collect();
-    wild.push((0..3000).map(|place| if place / 3 % 2 == 0 { 1.0 } else { -1.0 }).collect());
+    wild.push(
+        (0..3000)
+            .map(|place| if place / 3 % 2 == 0 { 1.0 } else { -1.0 })
+            .collect(),
+    );
     wild
 }
 
@@ -34,7 +40,12 @@ fn beyond_the_calibration_c_and_rust_give_the_same_bits() {
         let image = int_image(&case.model, &samples).unwrap();
         let (_, saturations) = int_logits(&image, &samples);
         let (ranged, others) = saturations.split_at(samples.ranged);
-        assert_eq!(ranged.iter().sum::<u32>(), 0, "{}: the ranges hold what gave them", case.name);
+        assert_eq!(
+            ranged.iter().sum::<u32>(),
+            0,
+            "{}: the ranges hold what gave them",
+            case.name
+        );
         assert!(others[..3].iter().all(|&count| count > 0), "{}: {others:?}", case.name);
         // Logits and counts of the compiled program are compared by the export itself.
         exported(case, &samples, Format::Int8, &folder.path().join(index.to_string()));
@@ -52,7 +63,11 @@ fn inputs_that_do_not_fit_are_the_ends_of_their_range() {
         samples.sequences = vec![far, farther];
         let (logits, saturations) = int_logits(&image, &samples);
         assert_eq!(logits[0], logits[1], "{}", case.name);
-        assert!(saturations[0] >= 96 && saturations[0] == saturations[1], "{}: {saturations:?}", case.name);
+        assert!(
+            saturations[0] >= 96 && saturations[0] == saturations[1],
+            "{}: {saturations:?}",
+            case.name
+        );
     }
 }
 
@@ -63,12 +78,21 @@ fn long_streams_stay_together() {
     for (index, case) in one_of_each().iter().enumerate() {
         let mut samples = Samples::drawn(&case.model);
         let long = samples.sequences.concat();
-        samples.sequences.push(long.iter().copied().cycle().take(300_000).collect());
+        samples
+            .sequences
+            .push(long.iter().copied().cycle().take(300_000).collect());
         for format in FORMATS {
             // A state that forgets nothing carries the last bits of each step to the end: there only whole numbers stay together.
-            let forgets = !["antisymmetric", "spectral"].iter().any(|cell| case.name.contains(cell));
+            let forgets = !["antisymmetric", "spectral"]
+                .iter()
+                .any(|cell| case.name.contains(cell));
             if forgets || format == Format::Int8 {
-                exported(case, &samples, format, &folder.path().join(format!("{index}-{format:?}")));
+                exported(
+                    case,
+                    &samples,
+                    format,
+                    &folder.path().join(format!("{index}-{format:?}")),
+                );
             }
         }
     }

@@ -21,14 +21,40 @@ fn every_cell_passes_its_self_test_as_webassembly() {
             let out = folder.path().join(format!("{index}-{format:?}"));
             exported(case, &Samples::drawn(&case.model), format, &out);
             let mut clang = Command::new("clang");
-            clang.args(["--target=wasm32", "-std=c99", "-O2", "-ffreestanding", "-fno-builtin", "-nostdlib", "-Wall", "-Werror"]);
-            clang.args(["-Wl,--no-entry", "-Wl,--export=ernn_selftest", "-o", "model.wasm", "ernn.c", "ernn_selftest.c"]);
+            clang.args([
+                "--target=wasm32",
+                "-std=c99",
+                "-O2",
+                "-ffreestanding",
+                "-fno-builtin",
+                "-nostdlib",
+                "-Wall",
+                "-Werror",
+            ]);
+            clang.args([
+                "-Wl,--no-entry",
+                "-Wl,--export=ernn_selftest",
+                "-o",
+                "model.wasm",
+                "ernn.c",
+                "ernn_selftest.c",
+            ]);
             let compiled = clang.current_dir(&out).output().unwrap();
             let said = String::from_utf8_lossy(&compiled.stderr);
             assert!(compiled.status.success(), "{}: {said}", case.name);
-            let done = Command::new("node").args(["-e", RUN, "model.wasm"]).current_dir(&out).output().unwrap();
+            let done = Command::new("node")
+                .args(["-e", RUN, "model.wasm"])
+                .current_dir(&out)
+                .output()
+                .unwrap();
             let said = String::from_utf8_lossy(&done.stdout);
-            assert_eq!(said, "selftest 0\n", "{}: {}", case.name, String::from_utf8_lossy(&done.stderr));
+            assert_eq!(
+                said,
+                "selftest 0\n",
+                "{}: {}",
+                case.name,
+                String::from_utf8_lossy(&done.stderr)
+            );
         }
     }
 }

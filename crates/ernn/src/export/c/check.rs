@@ -4,9 +4,9 @@ use std::io::{self, Write};
 use std::process::{Command, Output, Stdio};
 
 use super::{Files, source};
-use crate::export::{Prepared, Samples};
 use crate::export::folder::Trial;
 use crate::export::logits::Logits;
+use crate::export::{Prepared, Samples};
 use crate::{Error, Result};
 
 /// What came of it.
@@ -19,7 +19,14 @@ pub(super) struct Compiled {
 }
 
 /// What the compiler is told: the language of the export, and to warn of anything.
-const FLAGS: [&str; 6] = ["-std=c99", "-O2", "-Wall", "-Wextra", "-pedantic", "-Wno-unused-parameter"];
+const FLAGS: [&str; 6] = [
+    "-std=c99",
+    "-O2",
+    "-Wall",
+    "-Wextra",
+    "-pedantic",
+    "-Wno-unused-parameter",
+];
 
 /// # Errors
 /// If the compiler refuses the files, or the program's self-test or logits are wrong.
@@ -32,10 +39,19 @@ pub(super) fn compile_and_run(files: &Files, prepared: &Prepared, samples: &Samp
     for (file, text) in files {
         folder.write(file, text)?;
     }
-    let sources = ["driver.c".to_string(), format!("{name}.c"), format!("{name}_selftest.c")];
+    let sources = [
+        "driver.c".to_string(),
+        format!("{name}.c"),
+        format!("{name}_selftest.c"),
+    ];
     let program = folder.path.join("program");
     let mut command = Command::new(&compiler);
-    command.args(FLAGS).arg("-o").arg(&program).args(sources).current_dir(&folder.path);
+    command
+        .args(FLAGS)
+        .arg("-o")
+        .arg(&program)
+        .args(sources)
+        .current_dir(&folder.path);
     let output = run(&mut command, &[])?;
     if !output.status.success() || !output.stderr.is_empty() {
         let said = String::from_utf8_lossy(&output.stderr);
@@ -48,11 +64,17 @@ pub(super) fn compile_and_run(files: &Files, prepared: &Prepared, samples: &Samp
     let found: Vec<[u8; 4]> = output.stdout.as_chunks().0.to_vec();
     let expected = prepared.logits.bytes();
     if found.len() != expected.len() {
-        return Err(problem(format!("found {} logits, expected {}", found.len(), expected.len())));
+        return Err(problem(format!(
+            "found {} logits, expected {}",
+            found.len(),
+            expected.len()
+        )));
     }
     let same_bits = expected == found;
     if !same_bits && matches!(prepared.logits, Logits::Whole(..)) {
-        return Err(problem("the compiled program gives other whole numbers than expected".to_string()));
+        return Err(problem(
+            "the compiled program gives other whole numbers than expected".to_string(),
+        ));
     }
     Ok(Compiled {
         compiler: Some(compiler),
@@ -84,7 +106,10 @@ fn input(samples: &Samples) -> Vec<u8> {
 fn run(command: &mut Command, input: &[u8]) -> Result<Output> {
     let program = command.get_program().to_string_lossy().into_owned();
     let io = |error: io::Error| problem(format!("{program}: {error}"));
-    let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let piped = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     let mut child = piped.spawn().map_err(io)?;
     let mut stdin = child.stdin.take();
     // Written beside reading: neither side waits for a full pipe.

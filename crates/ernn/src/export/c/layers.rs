@@ -30,7 +30,11 @@ pub(super) fn layer(format: Format, place: usize, inputs: usize, planned: &Plann
         }
         _ => ("gated", layer.gated(inputs)),
     };
-    let _ = writeln!(text, "static const {name} layer{place} = {{\n    {}\n}};\n", fields.join(", "));
+    let _ = writeln!(
+        text,
+        "static const {name} layer{place} = {{\n    {}\n}};\n",
+        fields.join(", ")
+    );
     text
 }
 
@@ -68,7 +72,10 @@ impl Layer<'_> {
 
     /// Some of the binary places of whole numbers: the bytes of words 13 and 14, counted through.
     fn places(&self, chosen: &[usize]) -> Vec<String> {
-        let bytes: Vec<u8> = self.planned.words[13..15].iter().flat_map(|word| word.to_le_bytes()).collect();
+        let bytes: Vec<u8> = self.planned.words[13..15]
+            .iter()
+            .flat_map(|word| word.to_le_bytes())
+            .collect();
         match self.format {
             Format::Float => Vec::new(),
             Format::Int8 => chosen.iter().map(|&place| bytes[place].to_string()).collect(),
@@ -101,9 +108,22 @@ impl Layer<'_> {
         let [_, hidden, rank, ..] = self.planned.words;
         let (kind, activation, gate) = self.planned.functions();
         let groups = kind.groups().expect("a gated cell");
-        let sizes = [kind.number(), inputs as u32, hidden, rank, gate.number(), activation.number()];
+        let sizes = [
+            kind.number(),
+            inputs as u32,
+            hidden,
+            rank,
+            gate.number(),
+            activation.number(),
+        ];
         let mut fields: Vec<String> = sizes.iter().map(u32::to_string).collect();
-        let bounds = [groups.all, groups.input.0, groups.input.1, groups.state.0, groups.state.1];
+        let bounds = [
+            groups.all,
+            groups.input.0,
+            groups.input.1,
+            groups.state.0,
+            groups.state.1,
+        ];
         fields.extend(bounds.iter().map(usize::to_string));
         fields.push(u8::from(groups.reset).to_string());
         fields.push(self.number(9));
@@ -131,14 +151,26 @@ impl Layer<'_> {
             format!("{{ {}, {}, {bias} }}", self.width(index), self.matrix(Some(tensor)))
         });
         let layers: Vec<String> = layers.collect();
-        format!("static const deep_layer layer{}_network[] = {{ {} }};\n", self.place, layers.join(", "))
+        format!(
+            "static const deep_layer layer{}_network[] = {{ {} }};\n",
+            self.place,
+            layers.join(", ")
+        )
     }
 
     fn deep(&self, inputs: usize) -> Vec<String> {
         let [_, hidden, _, _, iterations, rows, layers, ..] = self.planned.words;
         let (_, activation, _) = self.planned.functions();
         let widest = (0..layers as usize).map(|index| self.width(index)).max().unwrap_or(0);
-        let sizes = [inputs as u32, hidden, activation.number(), iterations, rows, layers, widest as u32];
+        let sizes = [
+            inputs as u32,
+            hidden,
+            activation.number(),
+            iterations,
+            rows,
+            layers,
+            widest as u32,
+        ];
         let mut fields: Vec<String> = sizes.iter().map(u32::to_string).collect();
         fields.extend([7, 8].map(|word| self.number(word)));
         fields.extend(self.places(&[H, PHI, DECAY, GAIN]));

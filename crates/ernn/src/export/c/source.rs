@@ -105,7 +105,11 @@ impl PlannedLayer {
     /// Kind, `phi`, activation of the gates.
     pub(super) fn functions(&self) -> (Kind, Activation, Activation) {
         let activation = |number| Activation::of(number).expect("an activation that was planned");
-        (self.kind(), activation(self.words[3] & 255), activation(self.words[3] >> 8))
+        (
+            self.kind(),
+            activation(self.words[3] & 255),
+            activation(self.words[3] >> 8),
+        )
     }
 
     pub(super) fn hidden(&self) -> usize {
@@ -133,7 +137,11 @@ impl Source<'_> {
         let place = frame.find("#ifdef __cplusplus").unwrap_or(0);
         let (head, rest) = frame.split_at(place);
         text += head;
-        let what = if self.plan.tokens { "tokens that are known" } else { "values of a step" };
+        let what = if self.plan.tokens {
+            "tokens that are known"
+        } else {
+            "values of a step"
+        };
         let Sizes {
             state,
             scratch,
@@ -143,7 +151,10 @@ impl Source<'_> {
         let _ = writeln!(text, "#define ERNN_INPUTS {inputs} /* {what} */");
         let _ = writeln!(text, "#define ERNN_OUTPUTS {outputs} /* logits */");
         let _ = writeln!(text, "#define ERNN_STATE {state} /* numbers of a stream's state */");
-        let _ = writeln!(text, "#define ERNN_SCRATCH {scratch} /* numbers that a step needs besides */\n");
+        let _ = writeln!(
+            text,
+            "#define ERNN_SCRATCH {scratch} /* numbers that a step needs besides */\n"
+        );
         let _ = writeln!(text, "typedef {number} ernn_number;");
         let _ = writeln!(text, "typedef {logit} ernn_logit;\n");
         text + rest
@@ -165,7 +176,12 @@ impl Source<'_> {
                     text += &table("tanh_values", &Tensor::I16(ernn_core::int::math::TANH.to_vec()));
                     text.push('\n');
                 }
-                [include_str!("int.c"), include_str!("frame_int.c"), "int16_t", ", &state->saturations"]
+                [
+                    include_str!("int.c"),
+                    include_str!("frame_int.c"),
+                    "int16_t",
+                    ", &state->saturations",
+                ]
             }
         };
         text += &select(functions, &self.used);
@@ -186,7 +202,10 @@ impl Source<'_> {
         let layers: usize = self.plan.layers.iter().map(PlannedLayer::state_len).sum();
         let last = self.plan.layers.last().map_or(0, PlannedLayer::state_len);
         let pooled = if self.plan.mean { layers } else { layers - last };
-        let mut text = format!("#define FIRST {}\n#define HIDDEN {hidden}\n#define POOLED {pooled}\n\n", self.plan.first);
+        let mut text = format!(
+            "#define FIRST {}\n#define HIDDEN {hidden}\n#define POOLED {pooled}\n\n",
+            self.plan.first
+        );
         let names = if self.plan.tokens {
             ["embedding", ""]
         } else {
@@ -257,7 +276,11 @@ impl Source<'_> {
 
     fn selftest(&self, samples: &Samples, logits: &Logits) -> String {
         let mut text = String::from("#include \"ernn_.h\"\n\n");
-        let kind = if samples.real { "data" } else { "drawn with the mean and deviation of the training data" };
+        let kind = if samples.real {
+            "data"
+        } else {
+            "drawn with the mean and deviation of the training data"
+        };
         let _ = writeln!(text, "/* Inputs ({kind}), and the logits after their last step. */");
         let (mut inputs, mut lengths, mut rows) = (Vec::new(), Vec::new(), Vec::new());
         for (index, sequence) in samples.sequences.iter().enumerate().take(TEST_SEQUENCES) {
@@ -267,7 +290,9 @@ impl Source<'_> {
             let mut row = logits.row(index, steps - 1, self.plan.outputs);
             match logits {
                 Logits::Float(_) => row.iter_mut().for_each(|value| value.push('f')),
-                Logits::Whole(..) => row.iter_mut().for_each(|value| *value = whole(value.parse().unwrap_or(0))),
+                Logits::Whole(..) => row
+                    .iter_mut()
+                    .for_each(|value| *value = whole(value.parse().unwrap_or(0))),
             }
             rows.push(format!("{{ {} }}", row.join(", ")));
         }
@@ -276,16 +301,26 @@ impl Source<'_> {
         if self.plan.format == Format::Float {
             let _ = writeln!(text, "#define BOUND {}", float(logits.bound()));
         }
-        let _ = writeln!(text, "static const int lengths[SEQUENCES] = {{ {} }};", lengths.join(", "));
+        let _ = writeln!(
+            text,
+            "static const int lengths[SEQUENCES] = {{ {} }};",
+            lengths.join(", ")
+        );
         let expected = rows.join(",\n    ");
-        let _ = writeln!(text, "static const ernn_logit expected[SEQUENCES][ERNN_OUTPUTS] = {{\n    {expected}\n}};\n");
+        let _ = writeln!(
+            text,
+            "static const ernn_logit expected[SEQUENCES][ERNN_OUTPUTS] = {{\n    {expected}\n}};\n"
+        );
         text + &select(include_str!("selftest.c"), &self.used)
     }
 }
 
 /// Words of a model file as part of a comment.
 fn comment(text: &str) -> String {
-    let line: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    let line: String = text
+        .chars()
+        .map(|letter| if letter.is_control() { ' ' } else { letter })
+        .collect();
     line.replace("*/", "* /").replace("/*", "/ *")
 }
 

@@ -70,7 +70,10 @@ mod tests {
     fn numbers_read_again_to_the_same_bits() {
         for value in [0.1f32, -0.0, 1e-45, f32::MAX, 16_777_217.0] {
             let text = float(value);
-            assert_eq!(text.trim_end_matches('f').parse::<f32>().unwrap().to_bits(), value.to_bits());
+            assert_eq!(
+                text.trim_end_matches('f').parse::<f32>().unwrap().to_bits(),
+                value.to_bits()
+            );
         }
         assert_eq!(whole(i32::MIN), "(-2147483647 - 1)");
     }

@@ -44,7 +44,10 @@ pub fn measure(saved: &SavedModel, image: &[u8], samples: &Samples) -> Result<Ac
         accuracy.alike += usize::from(classes[0] == classes[1]);
         accuracy.largest_difference = accuracy.largest_difference.max(parity::difference(&expected, &found));
         if let Some(&label) = samples.labels.get(index) {
-            right.iter_mut().zip(classes).for_each(|(right, class)| *right += usize::from(class == label as usize));
+            right
+                .iter_mut()
+                .zip(classes)
+                .for_each(|(right, class)| *right += usize::from(class == label as usize));
         }
     }
     accuracy.saturations = saturations.iter().map(|&count| u64::from(count)).sum();

@@ -37,7 +37,10 @@ impl Scaled {
 pub(super) fn matrix(values: &[f32], columns: usize, places: i32) -> Result<Scaled> {
     let unit = 2f64.powi(places);
     let rows = values.chunks_exact(columns);
-    let largest = |row: &[f32]| row.iter().fold(0.0, |largest: f64, &value| largest.max(f64::from(value).abs()));
+    let largest = |row: &[f32]| {
+        row.iter()
+            .fold(0.0, |largest: f64, &value| largest.max(f64::from(value).abs()))
+    };
     let scales: Vec<f64> = rows.clone().map(|row| largest(row) / LARGEST * unit).collect();
     let most = scales.iter().copied().fold(0.0, f64::max);
     // Half of the range of a factor is left for rows whose sum is too large.
@@ -54,7 +57,9 @@ pub(super) fn matrix(values: &[f32], columns: usize, places: i32) -> Result<Scal
         let mut factor = (scale * 2f64.powi(shift)).ceil().max(1.0);
         loop {
             let step = factor / 2f64.powi(shift) / unit;
-            let whole = row.iter().map(|&value| (f64::from(value) / step).round().clamp(-LARGEST, LARGEST) as i8);
+            let whole = row
+                .iter()
+                .map(|&value| (f64::from(value) / step).round().clamp(-LARGEST, LARGEST) as i8);
             let whole: Vec<i8> = whole.collect();
             if whole.iter().map(|&weight| i64::from(weight).abs()).sum::<i64>() <= ROW_SUM || factor >= 65_535.0 {
                 scaled.weights.extend(whole);
@@ -76,18 +81,27 @@ mod tests {
         let shift = 2f64.powi(-i32::from(scaled.factors[0]));
         let factor = |row: usize| f64::from(scaled.factors[row + 1]) * shift / 2f64.powi(places);
         let weights = scaled.weights.iter().enumerate();
-        weights.map(|(place, &weight)| f64::from(weight) * factor(place / columns)).collect()
+        weights
+            .map(|(place, &weight)| f64::from(weight) * factor(place / columns))
+            .collect()
     }
 
     #[test]
     fn weights_come_back_within_half_a_step_of_their_row() {
-        let values: Vec<f32> = (0..60).map(|place| ((place * 37 % 61) as f32 - 30.0) * 0.01 * (1 + place / 20 * 50) as f32).collect();
+        let values: Vec<f32> = (0..60)
+            .map(|place| ((place * 37 % 61) as f32 - 30.0) * 0.01 * (1 + place / 20 * 50) as f32)
+            .collect();
         for places in [-3, 0, 4, 12] {
             let scaled = matrix(&values, 20, places).unwrap();
             for (row, (exact, found)) in values.chunks(20).zip(back(&scaled, 20, places).chunks(20)).enumerate() {
-                let largest = exact.iter().fold(0.0, |largest: f64, &value| largest.max(f64::from(value.abs())));
+                let largest = exact
+                    .iter()
+                    .fold(0.0, |largest: f64, &value| largest.max(f64::from(value.abs())));
                 for (&exact, found) in exact.iter().zip(found) {
-                    assert!((f64::from(exact) - found).abs() <= largest / 127.0 * 0.51, "row {row}: {exact} {found}");
+                    assert!(
+                        (f64::from(exact) - found).abs() <= largest / 127.0 * 0.51,
+                        "row {row}: {exact} {found}"
+                    );
                 }
             }
         }
@@ -96,7 +110,11 @@ mod tests {
     #[test]
     fn zeros_stay_zeros() {
         let scaled = matrix(&[0.0, 0.0, 1.0, 0.0, 0.0, -1e-6], 2, 1).unwrap();
-        assert_eq!(scaled.weights.iter().filter(|&&weight| weight != 0).count(), 1, "the last one is nothing beside 1");
+        assert_eq!(
+            scaled.weights.iter().filter(|&&weight| weight != 0).count(),
+            1,
+            "the last one is nothing beside 1"
+        );
         assert_eq!(scaled.weights[2], 127);
     }
 

@@ -83,7 +83,9 @@ fn in_layer(index: usize, error: crate::Error) -> crate::Error {
 fn input_tensors(network: &Network, places: i32) -> Vec<Tensor> {
     let [first, scale] = &network.input;
     if network.tokens {
-        let rows = first.iter().map(|&value| rounded(f64::from(value) * 2f64.powi(places)) as i16);
+        let rows = first
+            .iter()
+            .map(|&value| rounded(f64::from(value) * 2f64.powi(places)) as i16);
         return vec![Tensor::I16(rows.collect()), Tensor::F32(Vec::new())];
     }
     let scale = scale.iter().map(|&scale| scale * 2f32.powi(places));
@@ -167,7 +169,11 @@ impl Layer {
         let mut scalars = [0; 2];
         for (scalar, &value) in scalars.iter_mut().zip(&cell.scalars) {
             if value.abs() > 4.0 {
-                return Err(setting("scalar", value, "a number from -4 to 4, which the format can hold"));
+                return Err(setting(
+                    "scalar",
+                    value,
+                    "a number from -4 to 4, which the format can hold",
+                ));
             }
             *scalar = rounded(f64::from(value) * 2f64.powi(SCALAR));
         }
@@ -201,12 +207,20 @@ impl Layer {
     /// Adds `a` and `e`, and gives their places.
     fn steps(&self, decay: &[f32], gain: &[f32], tensors: &mut Vec<Tensor>) -> Result<(u32, u32)> {
         let mut add = |name: &str, values: &[f32], places: std::ops::RangeInclusive<i32>| {
-            let largest = values.iter().fold(0.0, |largest: f64, &value| largest.max(f64::from(value).abs()));
+            let largest = values
+                .iter()
+                .fold(0.0, |largest: f64, &value| largest.max(f64::from(value).abs()));
             let fits = |places: &i32| (largest * 2f64.powi(*places)).round() <= 32_767.0;
             let Some(places) = places.rev().find(fits) else {
-                return Err(setting(name, format!("step sizes up to {largest:.3e}"), "smaller ones, which 16 bits can hold"));
+                return Err(setting(
+                    name,
+                    format!("step sizes up to {largest:.3e}"),
+                    "smaller ones, which 16 bits can hold",
+                ));
             };
-            let whole = values.iter().map(|&value| rounded(f64::from(value) * 2f64.powi(places)) as i16);
+            let whole = values
+                .iter()
+                .map(|&value| rounded(f64::from(value) * 2f64.powi(places)) as i16);
             tensors.push(Tensor::I16(whole.collect()));
             Ok(places as u32)
         };
@@ -218,7 +232,9 @@ impl Layer {
         let first = bytes([self.h, self.memory, self.codes, self.phi]);
         let second = bytes([self.input, decay as i32, gain as i32, shift as i32]);
         PlannedLayer {
-            words: self.words.record(numbers.map(|number| number as u32), [first, second, 0]),
+            words: self
+                .words
+                .record(numbers.map(|number| number as u32), [first, second, 0]),
             tensors,
         }
     }

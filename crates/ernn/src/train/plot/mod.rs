@@ -1,14 +1,16 @@
-//! Lines over epochs or seconds, and points, as plain SVG text: no fonts to load, colors of its own for light and dark surroundings.
+//! Lines over epochs or seconds, points, and charts with free axes, as plain SVG text: no fonts to load, colors of its own for light and dark surroundings.
 //!
 //! `curves.svg` of a run and of a comparison and the figures of a report are drawn here; what is drawn is theirs to choose. A report
 //! holds many drawings: it has the style once, and its drawings come without it.
 
+mod chart;
 mod frame;
 mod legend;
 mod scatter;
 
 use std::fmt::Write;
 
+pub(crate) use chart::{Band, Bar, Chart, Scale, Side, charts};
 use frame::Frame;
 use legend::below;
 pub(crate) use scatter::{Point, scatter};
@@ -42,7 +44,7 @@ const STYLE: &str = "
   .title { font-weight: 600; font-size: 15px }
   .paper { fill: #ffffff } .grid { stroke: #d8dee4 } .axis { stroke: #57606a }
   .line { fill: none; stroke-width: 2; stroke-linejoin: round }
-  .mark { stroke: #57606a; stroke-dasharray: 4 4 }
+  .mark { stroke: #57606a; stroke-dasharray: 4 4 } .band { opacity: .18 }
 ";
 const DARK_STYLE: &str = "
   text { fill: #e6edf3 } .paper { fill: #0d1117 } .grid { stroke: #30363d } .axis, .mark { stroke: #9198a1 }

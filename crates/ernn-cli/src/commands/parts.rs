@@ -1,0 +1,96 @@
+//! Which part of a data set a trained model is looked at with.
+
+use std::path::Path;
+
+use clap::ValueEnum;
+use ernn::checkpoint::SavedModel;
+use ernn::data::{Dataset, View};
+use ernn::train::{self, RunConfig};
+
+use crate::failure::{Failure, Result};
+use crate::reading::ReadingFlags;
+
+/// A part of a data set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PartName {
+    Test,
+    Validation,
+    Train,
+}
+
+/// A data set as a model reads it.
+pub struct Opened {
+    pub dataset: Dataset,
+    /// Whether the model was trained on it: then its split can be repeated.
+    trained_on_it: bool,
+}
+
+impl Opened {
+    /// Opens a data set as the model's own was, with the model's classes and its order of channels.
+    pub fn new(saved: &SavedModel, reading: &ReadingFlags, source: &str) -> Result<Self> {
+        let mut dataset = reading.as_for(saved)?.open(source)?;
+        let trained_on_it = saved.provenance.fingerprint == train::fingerprint(&dataset);
+        dataset.relabel(&saved.classes)?;
+        let names = dataset.feature_names.clone();
+        let parts = dataset.parts_mut();
+        parts.for_each(|part| super::fit_to_model(saved, &names, part));
+        Ok(Opened { dataset, trained_on_it })
+    }
+
+    /// The part asked for; else the test part, else one that was not trained on, else all there is.
+    pub fn test_first(&self, saved: &SavedModel, asked: Option<PartName>) -> Result<(&'static str, View<'_>)> {
+        match &self.dataset.test {
+            Some(_) if asked.is_none() => self.part(saved, PartName::Test),
+            _ => self.validation_first(saved, asked),
+        }
+    }
+
+    /// The part asked for; else the validation part, else the training part: never the test part unasked.
+    pub fn validation_first(&self, saved: &SavedModel, asked: Option<PartName>) -> Result<(&'static str, View<'_>)> {
+        if let Some(part) = asked {
+            return self.part(saved, part);
+        }
+        if !self.splits() {
+            return Ok(("all", View::of(&self.dataset.train)));
+        }
+        match self.split(saved)? {
+            (_, Some(validation)) => Ok(("validation", validation)),
+            (train, None) => Ok(("train", train)),
+        }
+    }
+
+    fn part(&self, saved: &SavedModel, part: PartName) -> Result<(&'static str, View<'_>)> {
+        let absent = |part: &str| {
+            Failure::Library(ernn::Error::Data {
+                dataset: self.dataset.name.clone(),
+                problem: format!("found no {part} part, expected one (--part names another)"),
+            })
+        };
+        match part {
+            PartName::Test if self.dataset.test.is_some() => Ok(("test", View::of_all(&self.dataset.test))),
+            PartName::Test => Err(absent("test")),
+            PartName::Train if !self.splits() => Ok(("train", View::of(&self.dataset.train))),
+            PartName::Train => Ok(("train", self.split(saved)?.0)),
+            PartName::Validation if !self.splits() => Err(absent("validation")),
+            PartName::Validation => match self.split(saved)?.1 {
+                Some(validation) => Ok(("validation", validation)),
+                None => Err(absent("validation")),
+            },
+        }
+    }
+
+    /// Whether there is a validation part, or one can be split off as the run did: that needs the run's own data.
+    fn splits(&self) -> bool {
+        self.dataset.validation.is_some() || self.trained_on_it
+    }
+
+    /// The run's own split, by the settings in the model; without a run, the data's own.
+    fn split(&self, saved: &SavedModel) -> Result<(View<'_>, Option<View<'_>>)> {
+        let dataset = &self.dataset;
+        if saved.provenance.is_imported() {
+            return Ok((View::of(&dataset.train), dataset.validation.as_ref().map(View::of)));
+        }
+        let config = RunConfig::from_toml(&saved.provenance.settings, Path::new("the model's settings"), None)?;
+        Ok(train::split(dataset, config.training.validation, config.training.seed)?)
+    }
+}
