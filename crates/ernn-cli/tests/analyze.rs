@@ -4,6 +4,7 @@ mod support;
 
 use serde_json::Value;
 use support::Place;
+use support::browser::{DESK, MEASURE, PHONE, browse, chromium, screenshot, title, with_script};
 
 const LITTLE: &str = "--epochs 2 --hidden 6 --threads 1";
 
@@ -224,4 +225,37 @@ fn the_phase_space_of_six_cells_is_drawn() {
     let found = place.json("analyze phase --steps 60");
     assert_eq!(found["paths"].as_array().unwrap().len(), 6);
     assert_eq!(found["paths"][5]["states"].as_array().unwrap().len(), 60);
+}
+
+#[test]
+fn a_browser_shows_the_pages_on_phone_and_desk_in_light_and_dark() {
+    let Some(browser) = chromium() else {
+        return;
+    };
+    let place = trained("--rank 2 --iterations 3");
+    place.ok("analyze run japanese-vowels --samples 2 --accuracy-samples 20 --out out");
+    place.ok("analyze phase --steps 60 --out phase");
+    for page in ["out/analysis.html", "phase/phase.html"] {
+        for size in [PHONE, DESK] {
+            let [light, dark] = [false, true].map(|dark| screenshot(&browser, &place, size, dark, page));
+            for picture in [&light, &dark] {
+                assert!(picture.ink() > 0.01 && picture.colors() > 30, "{page}: blank");
+            }
+            assert_eq!((light.paper(), dark.paper()), ([255, 255, 255], [13, 17, 23]));
+            let measured = with_script(&place, page, MEASURE);
+            let dom = browse(
+                &browser,
+                &place,
+                size,
+                &["--virtual-time-budget=2000", "--dump-dom"],
+                measured,
+            );
+            let found = title(&dom);
+            let [wide, window, over, _, cut, blank] = found[..] else {
+                panic!("{found:?}")
+            };
+            assert!(wide <= window, "{page} scrolls sideways: {wide} of {window}");
+            assert_eq!((over, cut, blank), (0.0, 0.0, 0.0), "{page}");
+        }
+    }
 }
