@@ -44,6 +44,10 @@ advisories:
 bench *filter:
     cargo bench -p ernn-kernels --bench leaky --bench gated -- {{ filter }}
 
+# The exact ERNN, all steps side by side, against the sequential solve
+bench-equilibrium:
+    cargo bench -p ernn-kernels --bench equilibrium
+
 # Makes the golden values again with torch, in .venv; the files must not change
 golden:
     test -d .venv || python3 -m venv .venv
@@ -53,6 +57,7 @@ golden:
     .venv/bin/python reference/gated_cells.py
     .venv/bin/python reference/torch_layers.py
     .venv/bin/python reference/edgeml_models.py
+    .venv/bin/python reference/equilibria.py
     git diff --stat -- crates/ernn/tests/golden
 
 # Timings beside torch and JAX in one interleaved run; 5 GB of wheels the first time

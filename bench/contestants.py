@@ -133,8 +133,18 @@ GATED = [
     PRODUCTS[0],
 ]
 
+# Cells in ONNX Runtime, and how many times as long as ours they are to take: operators of its own, or a Scan.
+ONNX = dict.fromkeys(["rnn", "lstm", "gru", "spectral"], 1.2) | dict.fromkeys(
+    ["ernn", "fastrnn", "fastgrnn", "ugrnn", "antisymmetric", "gated-antisymmetric"], 3.0)
+
+
+def forward(worker, cell):
+    return Contestant(worker, 1, "forward", cell, low_rank=cell == "ernn")
+
+
 # What --group chooses from; in both: once.
-GROUPS = {"all": list(dict.fromkeys([*LEAKY, *GATED])), "leaky": LEAKY, "gated": GATED}
+GROUPS = {"all": list(dict.fromkeys([*LEAKY, *GATED])), "leaky": LEAKY, "gated": GATED,
+          "onnx": [forward(worker, cell) for cell in ONNX for worker in ["onnx", "rust"]]}
 
 # With --folded: what folding P U alone would give the others.
 FOLDED = [ernn(worker, 1, "train", cell="ernn-folded") for worker in ["torch", "jax"]]
@@ -178,4 +188,5 @@ RATIOS = [
     beside("forward", "gated-antisymmetric"),
     # Its reflections become one dense matrix a batch, and back: that may cost this much beside the scan.
     Ratio(rust("train", "spectral"), RNN, at_most=1.3),
+    *(Ratio(forward("onnx", cell), forward("rust", cell), at_least) for cell, at_least in ONNX.items()),
 ]

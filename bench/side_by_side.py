@@ -22,6 +22,7 @@ import report
 HERE = pathlib.Path(__file__).resolve().parent
 # The time that a contestant gets a round; shorter steps are repeated, longer ones run once.
 SLICE_MS = 100.0
+WORKERS = ["torch", "jax", "onnx", "rust"]
 # Settings of the surroundings that would slow a library down or speed it up behind our back.
 UNSET = ["OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "MKL_DEBUG_CPU_TYPE", "LD_PRELOAD"]
 
@@ -29,10 +30,11 @@ UNSET = ["OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "MKL_DEBUG_CPU_TYPE", "LD_PREL
 class Worker:
     """A contestant process that answers one line a request."""
 
-    def __init__(self, kind, threads, cores, binary):
+    def __init__(self, kind, threads, cores, binary, onnx):
         command = {
             "torch": [sys.executable, str(HERE / "torch_worker.py"), str(threads)],
             "jax": [sys.executable, str(HERE / "jax_worker.py")],
+            "onnx": [sys.executable, str(HERE / "onnx_worker.py"), str(onnx)],
             "rust": [str(binary)],
         }[kind]
         pin = None
@@ -76,7 +78,8 @@ class Team:
 
     def worker(self, contestant):
         if contestant not in self.workers:
-            worker = Worker(contestant.worker, contestant.threads, self.arguments.cores, self.arguments.binary)
+            worker = Worker(contestant.worker, contestant.threads, self.arguments.cores, self.arguments.binary,
+                            self.arguments.onnx)
             self.workers[contestant] = worker
             self.versions[worker.about.get("name", contestant.worker)] = worker.about
         return self.workers[contestant]
@@ -142,13 +145,14 @@ def machine():
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--shapes", nargs="+", choices=field.SHAPES, default=list(field.SHAPES))
-    parser.add_argument("--workers", nargs="+", choices=["torch", "jax", "rust"], default=["torch", "jax", "rust"])
+    parser.add_argument("--workers", nargs="+", choices=WORKERS, default=WORKERS)
     parser.add_argument("--group", choices=field.GROUPS, default="all", help="whom to measure")
     parser.add_argument("--only", nargs="+", default=[], metavar="WORD", help="only contestants whose name contains a word")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--folded", action="store_true", help="also torch and JAX with P U folded")
     parser.add_argument("--cores", type=int, nargs="+", help="cores to pin to; default: all that this process may use")
     parser.add_argument("--binary", type=pathlib.Path, default=HERE.parent / "target" / "release" / "ernn-bench")
+    parser.add_argument("--onnx", type=pathlib.Path, default=HERE.parent / "target" / "onnx", help="folder that onnx_models.py has filled")
     parser.add_argument("--out", type=pathlib.Path, default=HERE / "runs" / datetime.date.today().isoformat())
     parsed = parser.parse_args()
     usable = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else list(range(os.cpu_count()))

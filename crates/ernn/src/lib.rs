@@ -52,6 +52,8 @@ pub mod exchange;
 
 pub mod evaluate;
 
+pub mod export;
+
 pub mod train;
 
 pub mod compare;

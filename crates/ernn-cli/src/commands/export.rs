@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 use ernn::checkpoint::SavedModel;
 
+use super::export_device::DeviceFlags;
 use super::export_target::Target;
 use crate::failure::Result;
-use crate::output::{self, say};
+use crate::output;
+use crate::reading::ReadingFlags;
 
 /// Arguments of `ernn export`.
 #[derive(Args)]
@@ -20,15 +22,20 @@ pub struct Arguments {
     /// Where it goes: a name that does not exist yet
     #[arg(long, value_name = "PATH")]
     out: PathBuf,
+    #[command(flatten)]
+    device: DeviceFlags,
+    #[command(flatten)]
+    reading: ReadingFlags,
 }
 
 /// Runs `ernn export`.
 pub fn run(arguments: &Arguments) -> Result<()> {
     super::must_be_free("--out", &arguments.out)?;
     let saved = SavedModel::load(&arguments.model)?;
-    for note in arguments.to.write(&saved, &arguments.out)? {
-        say(&format!("note: {note}"));
-    }
+    let Arguments {
+        out, device, reading, ..
+    } = arguments;
+    arguments.to.write(&saved, out, device, reading)?;
     output::print(&arguments.out.display().to_string())?;
     Ok(())
 }

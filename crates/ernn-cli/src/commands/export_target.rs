@@ -4,7 +4,12 @@ use std::path::Path;
 
 use clap::ValueEnum;
 use ernn::checkpoint::SavedModel;
-use ernn::exchange::{edgeml, torch};
+use ernn::exchange::{edgeml, onnx, torch};
+
+use super::export_device::{self, DeviceFlags};
+use crate::failure::{Failure, Result};
+use crate::output::say;
+use crate::reading::ReadingFlags;
 
 /// A form for another program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -13,14 +18,31 @@ pub enum Target {
     Torch,
     /// A folder of .npy files in the layout of EdgeML's PyTorch version
     Edgeml,
+    /// An ONNX file of any model, run and compared before it is written
+    Onnx,
+    /// A folder with a C99 header, source and self-test
+    C,
+    /// A folder with a no_std Rust crate
+    Rust,
 }
 
 impl Target {
-    /// Writes the model; gives what that form cannot hold, in sentences.
-    pub fn write(self, saved: &SavedModel, path: &Path) -> ernn::Result<Vec<String>> {
-        match self {
-            Target::Torch => torch::write(path, saved),
-            Target::Edgeml => edgeml::write(path, saved),
+    /// Writes the model, and says what that form cannot hold or what came of it.
+    pub fn write(self, saved: &SavedModel, path: &Path, device: &DeviceFlags, reading: &ReadingFlags) -> Result<()> {
+        let notes = match self {
+            Target::C => return export_device::to_c(saved, path, device, reading),
+            Target::Rust => return export_device::to_rust(saved, path, device, reading),
+            Target::Torch | Target::Edgeml | Target::Onnx if device.given().is_some() => {
+                let flag = device.given().unwrap_or_default();
+                return Err(Failure::Usage(format!("{flag} is for --to c and --to rust alone")));
+            }
+            Target::Torch => torch::write(path, saved)?,
+            Target::Edgeml => edgeml::write(path, saved)?,
+            Target::Onnx => onnx::write(path, saved)?,
+        };
+        for note in notes {
+            say(&format!("note: {note}"));
         }
+        Ok(())
     }
 }

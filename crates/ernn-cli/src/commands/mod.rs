@@ -5,6 +5,7 @@ pub mod compare;
 pub mod data;
 pub mod evaluate;
 pub mod export;
+mod export_device;
 mod export_target;
 #[cfg(feature = "fetch")]
 mod fetch;
@@ -12,6 +13,7 @@ pub mod import;
 pub mod inspect;
 mod parts;
 pub mod predict;
+mod predict_stream;
 pub mod report;
 pub mod reproduce;
 pub mod train;

@@ -9,6 +9,7 @@ use ernn::data;
 use ernn::evaluate::{self, Prediction};
 use serde_json::{Map, Value, json};
 
+use super::predict_stream;
 use crate::failure::Result;
 use crate::reading::ReadingFlags;
 
@@ -18,17 +19,25 @@ pub struct Arguments {
     /// Model file or run folder
     model: PathBuf,
     /// File of sequences, labelled or not, or - for stdin
-    file: String,
+    #[arg(required_unless_present = "stream", conflicts_with = "stream")]
+    file: Option<String>,
     /// Form of the lines
     #[arg(long, value_enum, default_value = "csv")]
     format: Format,
+    /// Read steps from stdin, one a line, values separated by commas or blanks (of text: one token a line), and say after each what
+    /// the model makes of all since the beginning; an empty line begins a new sequence
+    #[arg(long)]
+    stream: bool,
+    /// With --stream: say it after every N steps [default: 1]
+    #[arg(long, value_name = "N", requires = "stream", value_parser = clap::value_parser!(u64).range(1..))]
+    every: Option<u64>,
     #[command(flatten)]
     reading: ReadingFlags,
 }
 
 /// Form of the lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
+pub(super) enum Format {
     /// A header, then values separated by commas
     Csv,
     /// A JSON object a line
@@ -38,8 +47,11 @@ enum Format {
 /// Runs `ernn predict`.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let saved = SavedModel::load(&arguments.model)?;
+    let Some(file) = &arguments.file else {
+        return predict_stream::run(&saved, arguments.format, arguments.every.unwrap_or(1));
+    };
     let options = arguments.reading.as_for(&saved)?.options();
-    let mut sequences = match arguments.file.as_str() {
+    let mut sequences = match file.as_str() {
         "-" => data::read_sequences(io::stdin().lock(), &options)?,
         file => data::open_sequences(Path::new(file), &options)?,
     };
@@ -87,7 +99,7 @@ fn write_json(
 }
 
 /// A CSV field: quoted where it must be.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
         return format!("\"{}\"", text.replace('"', "\"\""));
     }

@@ -180,6 +180,9 @@ fn add_forward<F: Real>(
     let lengths = input.block_lengths(block);
     let longest = lengths.iter().copied().max().unwrap_or(0);
     let stretched = matches!(tiles.first(), Some(Tile::Stretch { .. }));
+    if stretched && lengths.len() == 1 {
+        return add_one_sequence(cell, lanes, tiles, z, states);
+    }
     if stretched {
         states[slot..(longest + 1) * slot].fill(F::ZERO);
     }
@@ -207,6 +210,28 @@ fn add_forward<F: Real>(
                         states[at] = h;
                     }
                 }
+            }
+        }
+    }
+}
+
+/// As [`add_forward`] of a block of one sequence: each row is written once, with its empty lanes.
+fn add_one_sequence<F: Real>(cell: &Equilibrium<F>, lanes: usize, tiles: &[Tile], z: &[F], states: &mut [F]) {
+    let (hidden, s) = (cell.hidden, cell.previous_scale);
+    let slot = slot_rows(hidden) * lanes;
+    let (initial, states) = states.split_at_mut(slot);
+    let mut h: Vec<F> = initial.iter().step_by(lanes).take(hidden).copied().collect();
+    let mut steps = states.chunks_exact_mut(slot);
+    for (tile, z) in tiles.iter().zip(z.chunks(slot)) {
+        let Tile::Stretch { count, .. } = *tile else {
+            unreachable!("one sequence goes in stretches")
+        };
+        for (index, rows) in steps.by_ref().take(count).enumerate() {
+            let rows = rows.chunks_exact_mut(lanes).zip(z.chunks_exact(lanes));
+            for (h, (row, z)) in h.iter_mut().zip(rows) {
+                *h = z[index] - s * *h;
+                row.fill(F::ZERO);
+                row[0] = *h;
             }
         }
     }

@@ -138,7 +138,8 @@ fn gradients(found: &Gradients) -> Vec<Chart<'static>> {
             .iter()
             .map(move |at| (at.distance as f64, pick(at)))
     };
-    let picks: [(&str, fn(&super::SingularValues) -> Range); 3] = [
+    type Pick = fn(&super::SingularValues) -> Range;
+    let picks: [(&str, Pick); 3] = [
         ("largest", |at| at.largest),
         ("median", |at| at.median),
         ("smallest", |at| at.smallest),
@@ -282,7 +283,8 @@ fn iterations(found: &Iterations) -> Chart<'static> {
         side("iterations K", Scale::Logarithmic(1.0, last as f64)),
         side("", Scale::linear(scores)),
     );
-    let picks: [(&str, fn(&super::Tried) -> f64); 2] = [
+    type Pick = fn(&super::Tried) -> f64;
+    let picks: [(&str, Pick); 2] = [
         ("last step size repeated", |tried| tried.repeated),
         ("same time, finer steps", |tried| tried.finer),
     ];

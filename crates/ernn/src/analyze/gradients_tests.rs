@@ -135,7 +135,7 @@ fn a_cell_that_does_not_move_passes_the_gradient_unchanged() {
 /// Products that leave the range of numbers on the way are still measured.
 #[test]
 fn gradients_that_vanish_and_explode_have_their_norms() {
-    for (eta, growth) in [(-4.0, 9.0), (0.45, 0.1)] {
+    for (eta, growth) in [(-4.0, 9.0f64), (0.45, 0.1)] {
         // Without a transition: h' = (1 - 2 gamma eta) h, over 300 steps.
         let config = CellConfig::Ernn(ErnnConfig {
             gamma: 1.0,
@@ -152,7 +152,7 @@ fn gradients_that_vanish_and_explode_have_their_norms() {
             width: WIDTH,
         };
         let found = measure(&layer);
-        let expected = 300.0 * f64::from(growth).log10();
+        let expected = 300.0 * growth.log10();
         assert!(
             (found.norms[299].norm.median.log10() - expected).abs() < 1e-6,
             "{:?}",

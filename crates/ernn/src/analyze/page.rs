@@ -62,7 +62,7 @@ fn html(analysis: &Analysis) -> String {
         );
         body += &drawing(&figure);
         let (head, rows) = text::iteration_rows(found);
-        body += &table("Scores", &head, rows.into_iter().map(|(own, row)| (own, row)));
+        body += &table("Scores", &head, rows.into_iter());
     }
     if !analysis.skipped.is_empty() {
         body += "<h2>Not measured</h2>\n<ul>\n";

@@ -47,6 +47,7 @@ pub use self::settings::{Activation, GateActivation, Rank};
 pub use self::solver::{Equilibria, EquilibriumGradient, Solver, SolverSettings};
 pub use self::span::Span;
 pub use self::spectral::SpectralConfig;
+pub(crate) use self::stacked::reorder;
 pub use self::ugrnn::UgrnnConfig;
 use crate::Result;
 pub use ernn_kernels::equilibrium::Outcome;

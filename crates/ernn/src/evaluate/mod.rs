@@ -5,10 +5,13 @@
 
 mod metric;
 mod report;
+mod stream;
 
 use ernn_kernels::RowLoss;
 pub use metric::Metric;
 pub use report::{ClassReport, Evaluation};
+pub use stream::Stream;
+pub(crate) use stream::for_streams;
 
 use crate::batch::{self, Batch, Streams};
 use crate::cell::{CellConfig, StepSizes};

@@ -2,6 +2,7 @@
 //!
 //! - [`torch`]: a state dict of `torch.nn.RNN`, `LSTM` or `GRU` and a linear readout, in a `.safetensors` file.
 //! - [`edgeml`]: a folder of `.npy` files of EdgeML's FastRNN, FastGRNN, UGRNN, GRU or LSTM.
+//! - [`onnx`]: an ONNX file of any model; written only, and run before it is.
 //!
 //! What a foreign file does not say comes in [`ImportOptions`]. What had to be assumed, or has no place in the other program's
 //! files, is said in notes: nothing changes a model in silence.
@@ -9,6 +10,7 @@
 mod draft;
 pub mod edgeml;
 mod matrix;
+pub mod onnx;
 pub mod torch;
 mod weights;
 

@@ -201,7 +201,7 @@ impl<F: Real> Model<F> {
     }
 
     /// The folded cells of each layer, and the readout's parameters.
-    fn fold(&self) -> (Vec<FoldedLayer<F>>, &[F]) {
+    pub(crate) fn fold(&self) -> (Vec<FoldedLayer<F>>, &[F]) {
         let mut rest = &self.parameters[..];
         let folded: Vec<_> = self
             .config

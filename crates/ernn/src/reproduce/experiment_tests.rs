@@ -237,7 +237,8 @@ fn models_are_as_large_as_the_papers() {
             train,
             ..Dataset::default()
         };
-        for row in &experiment.rows {
+        // A row that the paper does not have has no size to meet.
+        for row in experiment.rows.iter().filter(|row| row.name != "ernn-exact") {
             let settings = row.settings.resolved(&dataset);
             let spans = settings.model_for(&dataset).spans();
             let kilobytes = |readout: bool| {

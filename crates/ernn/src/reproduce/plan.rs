@@ -194,10 +194,10 @@ mod tests {
         let seeds = har().seeds;
         assert_eq!(names.len(), seeds * har().rows.len());
         assert!(
-            names[..3 * seeds].iter().all(|name| name.starts_with("ernn-k")),
+            names[..4 * seeds].iter().all(|name| name.starts_with("ernn-")),
             "{names:?}"
         );
-        let mut strongest = names[3 * seeds..5 * seeds].to_vec();
+        let mut strongest = names[4 * seeds..6 * seeds].to_vec();
         strongest.sort();
         strongest.dedup();
         assert_eq!(strongest, ["fastgrnn", "spectral"]);

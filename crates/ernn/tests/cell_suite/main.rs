@@ -9,7 +9,8 @@
 //! - [`folding`]: `unfold` alone is the vjp of `fold`;
 //! - [`bits`]: batch, order, padding, threads, used memory and the single-sequence runner change no bit;
 //! - [`settings`]: what is out of range gives an error that names it;
-//! - [`initial`]: initial values follow the seed and the docs.
+//! - [`initial`]: initial values follow the seed and the docs;
+//! - [`onnx`]: as an ONNX file it gives the same logits.
 
 mod bits;
 mod choices;
@@ -19,6 +20,9 @@ mod gradients;
 mod initial;
 #[path = "../support/layer_dropout.rs"]
 mod layer_dropout;
+mod onnx;
+#[path = "../support/onnx_runtime.rs"]
+mod onnx_runtime;
 mod plain;
 mod settings;
 mod table;

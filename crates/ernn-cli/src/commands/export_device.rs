@@ -1,0 +1,192 @@
+//! `ernn export --to c` and `--to rust`: a model for a device.
+
+use std::path::Path;
+
+use clap::{Args, ValueEnum};
+use ernn::cell::CellConfig;
+use ernn::checkpoint::SavedModel;
+use ernn::data::View;
+use ernn::export::{self, Format, Memory, Options, Parity, Samples};
+
+use super::parts::{Opened, PartName};
+use crate::failure::{Failure, Result};
+use crate::output::say;
+use crate::reading::ReadingFlags;
+
+/// What only devices need.
+#[derive(Args)]
+#[command(next_help_heading = "Devices (--to c, --to rust)")]
+pub struct DeviceFlags {
+    /// Numbers of the device [default: f32]
+    #[arg(long, value_enum)]
+    format: Option<Numbers>,
+    /// Data whose training part gives the ranges of int8 numbers and the inputs of the self-test; of f32 the self-test's inputs are
+    /// drawn if this is not given
+    #[arg(long, value_name = "DATA")]
+    calibrate: Option<String>,
+    /// Beginning of all names in the exported code [default: ernn]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+}
+
+/// Numbers of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Numbers {
+    /// As the model was trained
+    F32,
+    /// Weights of 8 bits, states of 16, sums of 32
+    Int8,
+}
+
+impl DeviceFlags {
+    /// The flag that was given, of those that only devices need.
+    pub fn given(&self) -> Option<&'static str> {
+        let flags = [
+            (self.format.is_some(), "--format"),
+            (self.calibrate.is_some(), "--calibrate"),
+            (self.name.is_some(), "--name"),
+        ];
+        flags.into_iter().find_map(|(given, flag)| given.then_some(flag))
+    }
+
+    fn options(&self) -> Options {
+        let default = Options::default();
+        Options {
+            name: self.name.clone().unwrap_or(default.name),
+            format: match self.format {
+                Some(Numbers::Int8) => Format::Int8,
+                Some(Numbers::F32) | None => Format::Float,
+            },
+        }
+    }
+}
+
+/// Sequences for calibration, self-test and comparison with the library.
+const COMPARED: usize = 256;
+
+/// The data that was named, if any, and samples of its training part, or drawn ones.
+struct Trial {
+    opened: Option<Opened>,
+    samples: Samples,
+    options: Options,
+}
+
+impl Trial {
+    fn new(saved: &SavedModel, flags: &DeviceFlags, reading: &ReadingFlags) -> Result<Self> {
+        let options = flags.options();
+        let Some(data) = &flags.calibrate else {
+            if options.format == Format::Int8 {
+                return Err(Failure::Usage(
+                    "--format int8 needs --calibrate DATA, which gives the ranges of its numbers".to_string(),
+                ));
+            }
+            let samples = Samples::drawn(saved);
+            return Ok(Trial {
+                opened: None,
+                samples,
+                options,
+            });
+        };
+        let opened = Opened::new(saved, reading, data)?;
+        let (_, view) = opened.test_first(saved, Some(PartName::Train))?;
+        let samples = Samples::of(saved, &view, COMPARED)?;
+        Ok(Trial {
+            opened: Some(opened),
+            samples,
+            options,
+        })
+    }
+
+    /// Says what whole numbers cost, on the part that `ernn evaluate` would take.
+    fn say_accuracy(&self, saved: &SavedModel, image: &[u8]) -> Result<()> {
+        let Some(opened) = self.opened.as_ref().filter(|_| self.options.format == Format::Int8) else {
+            return Ok(());
+        };
+        let (part, view): (_, View) = opened.test_first(saved, None)?;
+        let samples = Samples::of(saved, &view, usize::MAX)?;
+        let found = export::measure(saved, image, &samples)?;
+        if let (Some(float), Some(int8)) = (found.float, found.int8) {
+            say(&format!(
+                "accuracy on the {part} part ({} sequences): {:.2} % in f32, {:.2} % in int8 ({:+.2} points); {} sequences get another class",
+                found.sequences,
+                100.0 * float,
+                100.0 * int8,
+                100.0 * (int8 - float),
+                found.sequences - found.alike
+            ));
+        } else {
+            say(&format!(
+                "on the {part} part ({} sequences) logits differ from f32's by at most {:.1e} of the largest",
+                found.sequences, found.largest_difference
+            ));
+        }
+        say(&format!(
+            "saturations on the {part} part: {} numbers in {} steps",
+            found.saturations,
+            samples.steps()
+        ));
+        if saved.model.config().layers.iter().any(unbounded) {
+            say(
+                "note: the states of this model have no bound; beyond the ranges of the calibration data they end at the largest number \
+                 (counted in the state's `saturations`), they never wrap",
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Whether a cell's state can grow with the sequence.
+fn unbounded(cell: &CellConfig) -> bool {
+    !matches!(cell.name(), "gru" | "ugrnn" | "rnn" | "spectral")
+}
+
+/// Exports to C.
+pub fn to_c(saved: &SavedModel, out: &Path, flags: &DeviceFlags, reading: &ReadingFlags) -> Result<()> {
+    let trial = Trial::new(saved, flags, reading)?;
+    let report = export::write_c(out, saved, &trial.samples, &trial.options)?;
+    say_parity(report.parity.as_ref());
+    match (&report.compiler, report.same_bits) {
+        (None, _) => say(
+            "note: no C compiler was found (CC, cc, gcc, clang): the C was not compiled, its arithmetic was only run in Rust",
+        ),
+        (Some(compiler), true) => say(&format!(
+            "{compiler}: compiled, the self-test passes, all logits are the same bits as in Rust"
+        )),
+        (Some(compiler), false) => say(&format!(
+            "{compiler}: compiled, the self-test passes, some logits differ from Rust's in the last bits"
+        )),
+    }
+    trial.say_accuracy(saved, &report.image)?;
+    say_memory(report.memory, report.memory.tables, "tables");
+    Ok(())
+}
+
+/// Exports to Rust.
+pub fn to_rust(saved: &SavedModel, out: &Path, flags: &DeviceFlags, reading: &ReadingFlags) -> Result<()> {
+    let trial = Trial::new(saved, flags, reading)?;
+    let report = export::write_rust(out, saved, &trial.samples, &trial.options)?;
+    say_parity(report.parity.as_ref());
+    match &report.compiler {
+        None => say("note: no cargo was found: the crate was not compiled"),
+        Some(cargo) => say(&format!("{cargo}: compiled, the self-test passes")),
+    }
+    trial.say_accuracy(saved, &report.image)?;
+    say_memory(report.memory, report.memory.image, "the image");
+    Ok(())
+}
+
+fn say_memory(memory: Memory, flash: usize, what: &str) {
+    say(&format!(
+        "flash: {flash} bytes of {what}, and code; RAM: {} bytes a stream, {} bytes of scratch for all streams",
+        memory.state, memory.scratch
+    ));
+}
+
+fn say_parity(parity: Option<&Parity>) {
+    let Some(parity) = parity else { return };
+    say(&format!(
+        "compared with the library on {} steps of {} sequences: logits differ by at most {:.1e} of the largest (allowed: {:.0e}), {} \
+         sequences get another class",
+        parity.steps, parity.sequences, parity.largest_difference, parity.bound, parity.other_classes
+    ));
+}

@@ -1,0 +1,172 @@
+//! `ernn predict --stream`: steps line by line from stdin, a line for each step or every N steps, flushed.
+
+use std::io::{self, BufRead, Write};
+
+use ernn::checkpoint::SavedModel;
+use ernn::data::Task;
+use ernn::evaluate::{Stream, length_note};
+use ernn::{Error, Result as LibraryResult};
+use serde_json::{Map, Value, json};
+
+use super::predict::{Format, quoted};
+use crate::failure::Result;
+use crate::output::say;
+
+/// Bytes of a line at most: more are no step, and must not fill the memory.
+const LONGEST_LINE: u64 = 1 << 20;
+
+/// Runs until stdin ends.
+pub fn run(saved: &SavedModel, format: Format, every: u64) -> Result<()> {
+    let (mut input, mut out) = (io::stdin().lock(), io::stdout().lock());
+    let mut stream = Stream::new(saved)?;
+    let mut line = String::new();
+    let mut warned = false;
+    if format == Format::Csv {
+        writeln!(out, "{}", header(saved))?;
+        out.flush()?;
+    }
+    for number in 1_u64.. {
+        if !read_line(&mut input, &mut line, number)? {
+            break;
+        }
+        if line.trim().is_empty() {
+            stream.reset();
+            continue;
+        }
+        push(saved, &mut stream, line.trim()).map_err(|error| at(number, error))?;
+        if let Some(note) = length_note(&saved.model, stream.steps()).filter(|_| !warned) {
+            say(&format!("warning: {note}"));
+            warned = true;
+        }
+        if (stream.steps() as u64).is_multiple_of(every) {
+            writeln!(out, "{}", said(saved, &stream, format))?;
+            out.flush()?;
+        }
+    }
+    Ok(())
+}
+
+fn read_line(input: &mut impl BufRead, line: &mut String, number: u64) -> LibraryResult<bool> {
+    line.clear();
+    let read = io::Read::take(input, LONGEST_LINE).read_line(line);
+    let read = read.map_err(|source| match source.kind() {
+        io::ErrorKind::InvalidData => format_error(number, "bytes that are no text", "numbers"),
+        _ => Error::Io {
+            path: "standard input".into(),
+            action: "read",
+            source,
+        },
+    })?;
+    if read as u64 == LONGEST_LINE {
+        return Err(format_error(
+            number,
+            "a line of over a million bytes",
+            "the values of one step",
+        ));
+    }
+    Ok(read > 0)
+}
+
+fn push(saved: &SavedModel, stream: &mut Stream, line: &str) -> LibraryResult<()> {
+    if !saved.vocabulary.is_empty() {
+        let token = saved.vocabulary.iter().position(|token| token == line);
+        let unknown = || Error::Data {
+            dataset: "the step".to_string(),
+            problem: format!("found `{line}`, expected a token of the model's vocabulary"),
+        };
+        return stream.push_token(token.ok_or_else(unknown)? as u32);
+    }
+    let mut values = Vec::with_capacity(saved.feature_names.len());
+    for text in fields(line) {
+        let value = text.parse::<f32>().map_err(|_| Error::Data {
+            dataset: "the step".to_string(),
+            problem: format!("value {}: found `{text}`, expected a number", values.len() + 1),
+        })?;
+        values.push(value);
+    }
+    stream.push(&values)
+}
+
+/// Values between commas, each with blanks around it, or between blanks alone.
+fn fields(line: &str) -> Vec<&str> {
+    if line.contains(',') {
+        return line.split(',').map(str::trim).collect();
+    }
+    line.split_whitespace().collect()
+}
+
+fn at(number: u64, error: Error) -> Error {
+    match error {
+        Error::Data { problem, .. } => Error::Data {
+            dataset: format!("standard input, line {number}"),
+            problem,
+        },
+        other => other,
+    }
+}
+
+fn format_error(number: u64, found: &str, expected: &str) -> Error {
+    Error::Format {
+        path: "standard input".into(),
+        place: format!(", line {number}"),
+        found: found.to_string(),
+        expected: expected.to_string(),
+    }
+}
+
+fn header(saved: &SavedModel) -> String {
+    match saved.model.config().task {
+        Task::Regression => "step,number".to_string(),
+        Task::NextToken => "step,token,p_token".to_string(),
+        Task::Classification | Task::StepClassification => {
+            let names = saved
+                .classes
+                .iter()
+                .map(|class| format!(",{}", quoted(&format!("p_{class}"))));
+            format!("step,class{}", names.collect::<String>())
+        }
+    }
+}
+
+/// What the model says after the steps so far.
+fn said(saved: &SavedModel, stream: &Stream, format: Format) -> String {
+    let step = stream.steps();
+    let Some(prediction) = stream.prediction() else {
+        return String::new();
+    };
+    let class = prediction.class;
+    match (saved.model.config().task, format) {
+        (Task::Regression, Format::Csv) => format!("{step},{}", stream.logits()[0]),
+        (Task::Regression, Format::Json) => json!({"step": step, "number": stream.logits()[0]}).to_string(),
+        (Task::NextToken, Format::Csv) => {
+            let token = quoted(&saved.vocabulary[class]);
+            format!("{step},{token},{}", prediction.probabilities[class])
+        }
+        (Task::NextToken, Format::Json) => {
+            let (token, probability) = (&saved.vocabulary[class], prediction.probabilities[class]);
+            json!({"step": step, "token": token, "probability": probability}).to_string()
+        }
+        (_, Format::Csv) => {
+            let shares = prediction.probabilities.iter().map(|share| format!(",{share}"));
+            format!("{step},{}{}", quoted(&saved.classes[class]), shares.collect::<String>())
+        }
+        (_, Format::Json) => {
+            let pairs = saved.classes.iter().zip(&prediction.probabilities);
+            let shares: Map<String, Value> = pairs.map(|(class, value)| (class.clone(), json!(value))).collect();
+            json!({"step": step, "class": saved.classes[class], "probabilities": shares}).to_string()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_stand_between_commas_or_blanks() {
+        for line in ["1,2,3", "1 2\t3", "1, 2 ,3", "1  2 3"] {
+            assert_eq!(fields(line), ["1", "2", "3"], "{line}");
+        }
+        assert_eq!(fields("1,,3"), ["1", "", "3"]);
+    }
+}

@@ -1,0 +1,206 @@
+//! Models for devices, and streams, with the real binary.
+
+mod support;
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+use support::{Place, easy_csv, finish};
+
+fn trained(flags: &str) -> Place {
+    let place = Place::new();
+    place.write("train.csv", easy_csv(40));
+    place.ok(&format!("train train.csv --epochs 2 --hidden 6 {flags} --out run"));
+    place
+}
+
+fn has(program: &str) -> bool {
+    Command::new(program)
+        .arg("--version")
+        .output()
+        .is_ok_and(|output| output.status.success())
+}
+
+#[test]
+fn a_model_becomes_c_and_rust() {
+    let place = trained("--cell ernn --rank 2");
+    let done = place.ok("export run --to c --out c --name easy");
+    assert_eq!(done.stdout, "c\n");
+    for part in ["compared with the library on 1024 steps", "flash: ", "RAM: "] {
+        assert!(done.stderr.contains(part), "{}", done.stderr);
+    }
+    let said = if has("cc") {
+        "the self-test passes, all logits are the same bits"
+    } else {
+        "no C compiler"
+    };
+    assert!(done.stderr.contains(said), "{}", done.stderr);
+    assert!(place.text("c/easy.h").contains("int easy_push(easy_state *state"));
+    assert!(place.text("c/easy.c").contains("#include \"easy.h\""));
+    let done = place.ok("export run --to rust --out crate --calibrate train.csv");
+    assert!(done.stderr.contains("the self-test passes"), "{}", done.stderr);
+    assert!(
+        place
+            .text("crate/src/lib.rs")
+            .contains("pub const CLASSES: &[&str] = &[\"down\", \"up\"];")
+    );
+}
+
+#[test]
+fn whole_numbers_say_what_they_cost() {
+    let place = trained("--cell fastgrnn --rank full");
+    let done = place.ok("export run --to c --out c --format int8 --calibrate train.csv");
+    for part in [
+        "accuracy on the validation part",
+        "% in f32",
+        "% in int8",
+        "saturations on the",
+        "have no bound",
+    ] {
+        assert!(done.stderr.contains(part), "{}", done.stderr);
+    }
+    let done = place.fails(
+        "export run --to c --out d --format int8",
+        2,
+        &["--format int8 needs --calibrate"],
+    );
+    assert!(done.stdout.is_empty() && !place.path("d").exists());
+}
+
+#[test]
+fn what_no_device_runs_is_refused() {
+    let place = trained("--cell rnn --bidirectional");
+    place.fails(
+        "export run --to c --out a",
+        2,
+        &["bidirectional: found true", "a stream does not have"],
+    );
+    place.fails("predict run --stream", 2, &["bidirectional: found true"]);
+    let place = trained("--cell rnn");
+    place.fails(
+        "export run --to c --out a --name Ab",
+        2,
+        &["name: found Ab, expected a name of a-z"],
+    );
+    place.fails(
+        "export run --to torch --out a --name ab",
+        2,
+        &["--name is for --to c and --to rust alone"],
+    );
+    place.fails("export run --to rust --out a --calibrate none.csv", 1, &["none.csv"]);
+    assert!(!place.path("a").exists());
+}
+
+/// What a stream says after a sequence's last step is what `predict` says about the whole sequence, digit by digit.
+#[test]
+fn a_stream_ends_where_the_whole_sequence_does() {
+    for flags in [
+        "--cell ernn --rank 2",
+        "--cell lstm --layers 2",
+        "--cell gru --pooling mean",
+    ] {
+        let place = trained(flags);
+        let whole = place.ok("predict run train.csv --format json").stdout;
+        let mut lines = String::new();
+        let csv = place.text("train.csv");
+        let mut last = "s0";
+        for line in csv.lines().skip(1) {
+            let fields: Vec<&str> = line.split(',').collect();
+            if fields[0] != last {
+                lines += "\n";
+                last = fields[0];
+            }
+            lines += &format!("{}, {}\n", fields[2], fields[3]);
+        }
+        let said = fed(&place, "predict run --stream --format json", &lines);
+        let said: Vec<Value> = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let ends = (0..said.len()).filter(|&at| said.get(at + 1).is_none_or(|next| next["step"] == 1));
+        let ends: Vec<&Value> = ends.map(|at| &said[at]).collect();
+        let whole: Vec<Value> = whole.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(ends.len(), whole.len(), "{flags}");
+        for (end, whole) in ends.into_iter().zip(&whole) {
+            assert_eq!(
+                (&end["class"], &end["probabilities"]),
+                (&whole["class"], &whole["probabilities"]),
+                "{flags}"
+            );
+        }
+    }
+}
+
+fn fed(place: &Place, arguments: &str, lines: &str) -> String {
+    let mut command = place.command(arguments);
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let lines = lines.to_string();
+    let writer = std::thread::spawn(move || stdin.write_all(lines.as_bytes()));
+    let done = finish(child.wait_with_output().unwrap());
+    let _ = writer.join();
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    done.stdout
+}
+
+/// Each line is answered before the next one is written.
+#[test]
+fn a_stream_answers_at_once_and_every_n_steps() {
+    let place = trained("--cell rnn");
+    let mut command = place.command("predict run --stream");
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let (mut stdin, mut stdout) = (
+        child.stdin.take().unwrap(),
+        BufReader::new(child.stdout.take().unwrap()),
+    );
+    let mut line = String::new();
+    stdout.read_line(&mut line).unwrap();
+    assert_eq!(line, "step,class,p_down,p_up\n");
+    for step in 1..4 {
+        stdin.write_all(b"0.5 1\n").unwrap();
+        line.clear();
+        stdout.read_line(&mut line).unwrap();
+        assert!(line.starts_with(&format!("{step},")), "{line}");
+    }
+    drop(stdin);
+    assert!(child.wait().unwrap().success());
+    let said = fed(&place, "predict run --stream --every 3", &"1,2\n".repeat(7));
+    let steps: Vec<&str> = said
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').next().unwrap())
+        .collect();
+    assert_eq!(steps, ["3", "6"]);
+}
+
+#[test]
+fn lines_that_are_no_steps_are_named() {
+    let place = trained("--cell rnn");
+    for (lines, part) in [
+        (
+            "1,2\n1,x\n",
+            "standard input, line 2: value 2: found `x`, expected a number",
+        ),
+        ("1\n", "standard input, line 1: found 1 values, expected 2 (x, y)"),
+        ("1,nan\n", "line 1: value 2: found NaN, expected a finite number"),
+        ("1,,2\n", "value 2: found ``"),
+    ] {
+        let mut command = place.command("predict run --stream");
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+        let done = finish(child.wait_with_output().unwrap());
+        assert_eq!(done.code, Some(1), "{}", done.stderr);
+        assert!(done.stderr.contains(part), "no `{part}` in {}", done.stderr);
+    }
+    place.fails("predict run --stream train.csv", 2, &["cannot be used with"]);
+    place.fails("predict run", 2, &["FILE"]);
+    place.fails("predict run train.csv --every 2", 2, &["--stream"]);
+}

@@ -1,0 +1,230 @@
+//! The device image: a trained model as bytes that are used where they lie.
+//!
+//! Little-endian, all parts aligned to 4 bytes, no pointers. Numbers of the header and of records are `u32` words unless said
+//! otherwise.
+//!
+//! | byte | |
+//! |---|---|
+//! | 0 | magic `ERNN` |
+//! | 4 | version, `u16`; 1 |
+//! | 6 | number format, `u16`: 0 `f32`, 1 `int8` weights with `int16` states |
+//! | 8 | length of the image in bytes |
+//! | 12 | checksum of all other bytes: FNV-1a, 32 bits (no change of a single byte passes it) |
+//! | 16 | numbers of a state |
+//! | 20 | numbers of scratch |
+//! | 24 | values of an input; of tokens, tokens that are known |
+//! | 28 | outputs (logits, or 1 number) |
+//! | 32 | layers `L` |
+//! | 36 | tensors `N` |
+//! | 40 | flags: bit 0 mean pooling instead of the last state, bit 1 inputs are tokens |
+//! | 44 | size of what the first layer reads: the values of an input, or of an embedding's row |
+//! | 48 | `L` records of 64 bytes, see [`crate::Kind`] |
+//! | then | `N` entries of 8 bytes: where a tensor begins, and its length, in bytes |
+//! | then | the tensors, each at a multiple of 4 |
+//!
+//! Tensors stand in this order: mean and scale of the inputs (or the embedding's rows, and nothing), then those of each layer, then
+//! weight and bias of the readout. All sizes are checked when the image is parsed; nothing is believed.
+
+use crate::error::ParseError;
+
+/// The first bytes.
+pub const MAGIC: [u8; 4] = *b"ERNN";
+/// The version that is written here.
+pub const VERSION: u16 = 1;
+/// Bytes of the header.
+pub const HEADER: usize = 48;
+/// Bytes of a layer's record.
+pub const RECORD: usize = 64;
+/// Words of a layer's record.
+pub const RECORD_WORDS: usize = 16;
+/// Bytes of a tensor's entry.
+pub const ENTRY: usize = 8;
+/// Where the checksum stands.
+pub const CHECKSUM_AT: usize = 12;
+/// The flag of mean pooling.
+pub const MEAN: u32 = 1;
+/// The flag of tokens.
+pub const TOKENS: u32 = 2;
+
+/// The number format of an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// `f32` weights and states.
+    Float,
+    /// `int8` weights, `int16` states, `int32` sums.
+    Int8,
+}
+
+impl Format {
+    /// Its number in the header.
+    pub const fn number(self) -> u16 {
+        match self {
+            Format::Float => 0,
+            Format::Int8 => 1,
+        }
+    }
+}
+
+/// How much memory a model needs, readable at compile time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// Numbers of a stream's state.
+    pub state: usize,
+    /// Numbers of the scratch that all streams share.
+    pub scratch: usize,
+    /// Values of an input.
+    pub inputs: usize,
+    /// Logits.
+    pub outputs: usize,
+}
+
+impl Sizes {
+    /// The sizes in an image's header; zeros where there is none. [`parse`](crate::float::Model::parse) checks them.
+    pub const fn of(image: &[u8]) -> Self {
+        Sizes {
+            state: word(image, 16) as usize,
+            scratch: word(image, 20) as usize,
+            inputs: word(image, 24) as usize,
+            outputs: word(image, 28) as usize,
+        }
+    }
+}
+
+/// The word at a byte; 0 beyond the end.
+pub(crate) const fn word(bytes: &[u8], at: usize) -> u32 {
+    match bytes.split_at_checked(at) {
+        Some((_, tail)) => match tail.first_chunk::<4>() {
+            Some(bytes) => u32::from_le_bytes(*bytes),
+            None => 0,
+        },
+        None => 0,
+    }
+}
+
+/// FNV-1a over all bytes but those of the checksum.
+pub fn checksum(bytes: &[u8]) -> u32 {
+    let (head, rest) = bytes.split_at_checked(CHECKSUM_AT).unwrap_or((bytes, &[]));
+    let tail = rest.get(4..).unwrap_or(&[]);
+    let step = |sum: u32, &byte: &u8| (sum ^ u32::from(byte)).wrapping_mul(16_777_619);
+    tail.iter().fold(head.iter().fold(2_166_136_261, step), step)
+}
+
+/// An image whose header, length and checksum are right, and whose tensors lie within it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Image<'a> {
+    bytes: &'a [u8],
+    pub sizes: Sizes,
+    pub layers: usize,
+    pub tensors: usize,
+    pub flags: u32,
+    /// Size of what the first layer reads.
+    pub first: usize,
+}
+
+impl<'a> Image<'a> {
+    pub fn parse(bytes: &'a [u8], format: Format) -> Result<Self, ParseError> {
+        if !bytes.starts_with(&MAGIC) {
+            return Err(ParseError::Magic);
+        }
+        let expected = if bytes.len() < HEADER {
+            HEADER
+        } else {
+            word(bytes, 8) as usize
+        };
+        let kind = word(bytes, 4);
+        let [version, number] = [kind as u16, (kind >> 16) as u16];
+        // A later version may have another header: it is named before anything else is judged.
+        if bytes.len() >= 8 && version != VERSION {
+            return Err(ParseError::Version {
+                found: version,
+                known: VERSION,
+            });
+        }
+        if bytes.len() != expected {
+            let found = bytes.len();
+            return Err(ParseError::Length { found, expected });
+        }
+        let (found, expected) = (checksum(bytes), word(bytes, CHECKSUM_AT));
+        if found != expected {
+            return Err(ParseError::Checksum { found, expected });
+        }
+        if number != format.number() {
+            return Err(ParseError::Format { found: number });
+        }
+        let image = Image {
+            bytes,
+            sizes: Sizes::of(bytes),
+            layers: word(bytes, 32) as usize,
+            tensors: word(bytes, 36) as usize,
+            flags: word(bytes, 40),
+            first: word(bytes, 44) as usize,
+        };
+        image.check()?;
+        Ok(image)
+    }
+
+    fn check(&self) -> Result<(), ParseError> {
+        let data = self.data().filter(|&data| data <= self.bytes.len());
+        let data = data.ok_or(ParseError::Content("records and entries beyond the end"))?;
+        if self.layers == 0 || self.flags > (MEAN | TOKENS) {
+            return Err(ParseError::Content("no layer, or a flag that is not known"));
+        }
+        for index in 0..self.tensors {
+            let (start, length) = self.entry(index);
+            let end = start.checked_add(length);
+            let inside = end.is_some_and(|end| end <= self.bytes.len()) && start >= data;
+            if !inside || !start.is_multiple_of(4) {
+                return Err(ParseError::Content(
+                    "a tensor beyond the end, or not at a multiple of 4",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the entries begin.
+    fn entries(&self) -> Option<usize> {
+        self.layers.checked_mul(RECORD)?.checked_add(HEADER)
+    }
+
+    /// Where the tensors begin.
+    fn data(&self) -> Option<usize> {
+        self.tensors.checked_mul(ENTRY)?.checked_add(self.entries()?)
+    }
+
+    fn entry(&self, index: usize) -> (usize, usize) {
+        let at = self.entries().unwrap_or(0).wrapping_add(index.wrapping_mul(ENTRY));
+        (
+            word(self.bytes, at) as usize,
+            word(self.bytes, at.wrapping_add(4)) as usize,
+        )
+    }
+
+    /// The words of a layer's record.
+    pub fn record(&self, layer: usize) -> [u32; RECORD_WORDS] {
+        let at = layer.wrapping_mul(RECORD).wrapping_add(HEADER);
+        core::array::from_fn(|index| word(self.bytes, at.wrapping_add(index.wrapping_mul(4))))
+    }
+
+    /// The bytes of a tensor; none beyond the last one.
+    pub fn tensor(&self, index: usize) -> &'a [u8] {
+        if index >= self.tensors {
+            return &[];
+        }
+        let (start, length) = self.entry(index);
+        self.bytes.get(start..start.wrapping_add(length)).unwrap_or(&[])
+    }
+
+    /// A tensor of `f32`.
+    pub fn floats(&self, index: usize) -> &'a [[u8; 4]] {
+        self.tensor(index).as_chunks().0
+    }
+
+    pub fn mean_pooling(&self) -> bool {
+        self.flags & MEAN != 0
+    }
+
+    pub fn reads_tokens(&self) -> bool {
+        self.flags & TOKENS != 0
+    }
+}

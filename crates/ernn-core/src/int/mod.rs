@@ -1,0 +1,119 @@
+//! Models of whole numbers: `int8` weights, `int16` inputs and states, `int32` sums.
+//!
+//! The same operations in the same order as exported C, so that both give the same bits on every machine, as does a host that runs this
+//! code. Only the values of an input are `f32`: `(x - mean) * scale`, rounded to the nearest, halves away from zero.
+
+mod deep;
+mod gated;
+mod layer;
+mod leaky;
+pub mod math;
+mod session;
+
+pub use session::Session;
+
+use self::layer::{Layer, Matrix};
+use crate::error::ParseError;
+use crate::image::{Format, Image, Sizes};
+
+/// A parsed model of whole numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct Model<'a> {
+    image: Image<'a>,
+}
+
+impl<'a> Model<'a> {
+    /// The model in these bytes; they stay where they are.
+    ///
+    /// # Errors
+    /// If they were cut or changed, if a later version wrote them, or they contradict themselves.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, ParseError> {
+        let model = Model {
+            image: Image::parse(bytes, Format::Int8)?,
+        };
+        let sizes = model.sizes();
+        if model.measured()? != (sizes.state, sizes.scratch) {
+            return Err(ParseError::Content("sizes of state and scratch"));
+        }
+        Ok(model)
+    }
+
+    /// The numbers of state and scratch that an image needs, whatever its header says of them: for whoever writes images.
+    ///
+    /// # Errors
+    /// As [`Model::parse`].
+    pub fn measure(bytes: &'a [u8]) -> Result<(usize, usize), ParseError> {
+        let image = Image::parse(bytes, Format::Int8)?;
+        Model { image }.measured()
+    }
+
+    /// How much memory it needs, in numbers of `i16`.
+    pub fn sizes(&self) -> Sizes {
+        self.image.sizes
+    }
+
+    /// Whether it reads tokens instead of numbers.
+    pub fn reads_tokens(&self) -> bool {
+        self.image.reads_tokens()
+    }
+
+    fn layer(&self, index: usize) -> Option<Layer<'a>> {
+        Layer::of(&self.image, index)
+    }
+
+    /// Weight and bias of the readout.
+    fn readout(&self) -> (Matrix<'a>, &'a [[u8; 4]]) {
+        let weight = self.image.tensors.wrapping_sub(3);
+        (
+            Matrix::of(&self.image, weight),
+            self.image.floats(weight.wrapping_add(2)),
+        )
+    }
+
+    /// Every size against every tensor; gives the numbers of state and scratch.
+    fn measured(&self) -> Result<(usize, usize), ParseError> {
+        let content = |fits: bool, place| if fits { Ok(()) } else { Err(ParseError::Content(place)) };
+        let (sizes, first) = (self.sizes(), self.image.first);
+        content(sizes.inputs > 0 && first > 0 && sizes.outputs > 0, "a size of 0")?;
+        let [mean, scale] = [0, 1].map(|index| self.image.tensor(index).len());
+        if self.reads_tokens() {
+            let bytes = sizes.inputs.checked_mul(first).and_then(|count| count.checked_mul(2));
+            content(Some(mean) == bytes && scale == 0, "embedding")?;
+        } else {
+            let bytes = first.checked_mul(4);
+            content(
+                first == sizes.inputs && Some(mean) == bytes && Some(scale) == bytes,
+                "normalization",
+            )?;
+        }
+        let (mut inputs, mut state, mut scratch, mut next) = (first, 0_usize, 0, 2);
+        let mut places = None;
+        for index in 0..self.image.layers {
+            let layer = self
+                .layer(index)
+                .ok_or(ParseError::Content("a record without meaning"))?;
+            content(layer.record.first == next, "tensors of a layer")?;
+            content(
+                places.is_none_or(|places| places == layer.input_places()),
+                "places of a layer's input",
+            )?;
+            next = layer.check(inputs).ok_or(ParseError::Content("shapes of a layer"))?;
+            inputs = layer.record.hidden;
+            places = Some(layer.places.h);
+            state = state.saturating_add(layer.record.state_len());
+            scratch = scratch.max(layer.scratch_len());
+        }
+        content(self.image.tensors == next.saturating_add(3), "number of tensors")?;
+        let (weight, bias) = self.readout();
+        content(
+            weight.is(sizes.outputs, inputs) && bias.len() == sizes.outputs,
+            "readout",
+        )?;
+        let sums = if self.image.mean_pooling() {
+            inputs.saturating_mul(2)
+        } else {
+            0
+        };
+        Ok((state.saturating_add(sums), scratch.saturating_add(first).max(inputs)))
+    }
+}

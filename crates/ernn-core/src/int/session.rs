@@ -1,0 +1,213 @@
+//! A stream of whole numbers: a state that goes on step by step.
+
+use super::Model;
+use super::layer::{cut, halves, join};
+use super::math::Saturations;
+use crate::error::RunError;
+use crate::pick::largest;
+
+/// A stream through a model. Its state is `values`, [`Session::steps`] and [`Session::saturations`]: copied elsewhere, they restore it.
+#[derive(Debug)]
+pub struct Session<'m, 's> {
+    model: &'m Model<'m>,
+    /// States of the layers; then, for mean pooling, the sums of the last layer's, in halves.
+    values: &'s mut [i16],
+    steps: u32,
+    saturations: Saturations,
+}
+
+fn fits(what: &'static str, found: usize, expected: usize) -> Result<(), RunError> {
+    if found == expected {
+        return Ok(());
+    }
+    Err(RunError::Length { what, found, expected })
+}
+
+impl<'m, 's> Session<'m, 's> {
+    /// A stream at its beginning.
+    ///
+    /// # Errors
+    /// If `values` are not as many as [`Sizes::state`](crate::Sizes) says.
+    pub fn new(model: &'m Model<'m>, values: &'s mut [i16]) -> Result<Self, RunError> {
+        let mut session = Self::resume(model, values, 0, 0)?;
+        session.reset();
+        Ok(session)
+    }
+
+    /// A stream that goes on from a saved state.
+    ///
+    /// # Errors
+    /// As [`Session::new`].
+    pub fn resume(model: &'m Model<'m>, values: &'s mut [i16], steps: u32, saturations: u32) -> Result<Self, RunError> {
+        fits("state", values.len(), model.sizes().state)?;
+        Ok(Session {
+            model,
+            values,
+            steps,
+            saturations: Saturations(saturations),
+        })
+    }
+
+    /// The next step is a first one.
+    pub fn reset(&mut self) {
+        self.values.fill(0);
+        self.steps = 0;
+        self.saturations = Saturations(0);
+    }
+
+    /// The state, to be saved together with [`Session::steps`] and [`Session::saturations`].
+    pub fn values(&self) -> &[i16] {
+        self.values
+    }
+
+    /// Steps so far; after `2^32 - 1` it stays there.
+    pub fn steps(&self) -> u32 {
+        self.steps
+    }
+
+    /// Numbers so far that did not fit and became the end of their range.
+    pub fn saturations(&self) -> u32 {
+        self.saturations.0
+    }
+
+    /// One step with raw values, which are normalized and rounded here.
+    ///
+    /// # Errors
+    /// If a slice has another length than the model's [`Sizes`](crate::Sizes), or a value is not finite.
+    pub fn push(&mut self, mut scratch: &mut [i16], input: &[f32]) -> Result<(), RunError> {
+        let sizes = self.model.sizes();
+        fits("input", input.len(), sizes.inputs)?;
+        fits("scratch", scratch.len(), sizes.scratch)?;
+        if self.model.reads_tokens() {
+            return Err(RunError::Kind);
+        }
+        if let Some(place) = input.iter().position(|value| !value.is_finite()) {
+            return Err(RunError::NotFinite { place });
+        }
+        let x = cut(&mut scratch, sizes.inputs);
+        let [mean, scale] = [0, 1].map(|index| {
+            self.model
+                .image
+                .floats(index)
+                .iter()
+                .map(|value| f32::from_le_bytes(*value))
+        });
+        for ((x, value), (mean, scale)) in x.iter_mut().zip(input).zip(mean.zip(scale)) {
+            *x = self.saturations.narrow(i64::from(rounded((value - mean) * scale)));
+        }
+        self.advance(x, scratch);
+        Ok(())
+    }
+
+    /// One step with a token.
+    ///
+    /// # Errors
+    /// If the model does not know the token, or reads numbers.
+    pub fn push_token(&mut self, mut scratch: &mut [i16], token: usize) -> Result<(), RunError> {
+        let sizes = self.model.sizes();
+        fits("scratch", scratch.len(), sizes.scratch)?;
+        if !self.model.reads_tokens() {
+            return Err(RunError::Kind);
+        }
+        let x = cut(&mut scratch, self.model.image.first);
+        let rows = self.model.image.tensor(0).as_chunks::<2>().0;
+        let Some(row) = rows.chunks_exact(x.len().max(1)).nth(token) else {
+            return Err(RunError::Token {
+                found: token,
+                known: sizes.inputs,
+            });
+        };
+        for (x, value) in x.iter_mut().zip(row) {
+            *x = i16::from_le_bytes(*value);
+        }
+        self.advance(x, scratch);
+        Ok(())
+    }
+
+    fn advance(&mut self, x: &[i16], scratch: &mut [i16]) {
+        let mut input = x;
+        let mut rest = &mut *self.values;
+        for index in 0..self.model.image.layers {
+            let Some(layer) = self.model.layer(index) else { return };
+            let state = cut(&mut rest, layer.record.state_len());
+            layer.step(self.steps, input, state, scratch, &mut self.saturations);
+            input = state.get(..layer.record.hidden).unwrap_or(&[]);
+        }
+        // What is left are the sums of a mean; without one nothing is.
+        for (sum, value) in rest.as_chunks_mut::<2>().0.iter_mut().zip(input) {
+            *sum = halves(self.saturations.add(join(*sum), i32::from(*value)));
+        }
+        self.steps = self.steps.saturating_add(1);
+    }
+
+    /// The logits after the steps so far, with [`SUM_PLACES`](super::math::SUM_PLACES) binary places.
+    ///
+    /// # Errors
+    /// If a slice has another length than the model's [`Sizes`](crate::Sizes).
+    pub fn logits(&self, scratch: &mut [i16], logits: &mut [i32]) -> Result<(), RunError> {
+        let sizes = self.model.sizes();
+        fits("logits", logits.len(), sizes.outputs)?;
+        fits("scratch", scratch.len(), sizes.scratch)?;
+        let last = self.model.layer(self.model.image.layers.saturating_sub(1));
+        let Some(last) = last else { return Ok(()) };
+        let hidden = last.record.hidden;
+        let mean = self.model.image.mean_pooling();
+        let own = if mean {
+            hidden.saturating_mul(2)
+        } else {
+            last.record.state_len()
+        };
+        let from = self.values.len().saturating_sub(own);
+        let pooled = self.values.get(from..).unwrap_or(&[]);
+        let Some(room) = scratch.get_mut(..hidden) else {
+            return Ok(());
+        };
+        let mut saturations = Saturations(0);
+        if mean {
+            for (room, sum) in room.iter_mut().zip(pooled.as_chunks::<2>().0) {
+                *room = saturations.narrow(divided(i64::from(join(*sum)), i64::from(self.steps.max(1))));
+            }
+        } else {
+            room.iter_mut().zip(pooled).for_each(|(room, value)| *room = *value);
+        }
+        let (weight, bias) = self.model.readout();
+        for ((logit, product), bias) in logits.iter_mut().zip(weight.products(room, 0)).zip(bias) {
+            *logit = saturations.whole(product.wrapping_add(i64::from(i32::from_le_bytes(*bias))));
+        }
+        Ok(())
+    }
+
+    /// The class of the largest logit, the first of equals; leaves all in `logits`.
+    ///
+    /// # Errors
+    /// As [`Session::logits`].
+    pub fn class(&self, scratch: &mut [i16], logits: &mut [i32]) -> Result<usize, RunError> {
+        self.logits(scratch, logits)?;
+        Ok(largest(logits))
+    }
+}
+
+/// The nearest whole number, halves away from zero; beyond +-40000 that.
+fn rounded(value: f32) -> i32 {
+    let value = crate::math::between(-40_000.0, 40_000.0, value);
+    let whole = value as i32;
+    let rest = value - whole as f32;
+    if rest >= 0.5 {
+        whole.wrapping_add(1)
+    } else if rest <= -0.5 {
+        whole.wrapping_sub(1)
+    } else {
+        whole
+    }
+}
+
+/// The nearest whole number to `sum / count`, halves away from zero; `count` is at least 1.
+fn divided(sum: i64, count: i64) -> i64 {
+    let twice = sum.wrapping_mul(2);
+    let nudged = if sum < 0 {
+        twice.wrapping_sub(count)
+    } else {
+        twice.wrapping_add(count)
+    };
+    nudged.checked_div(count.wrapping_mul(2)).unwrap_or(0)
+}

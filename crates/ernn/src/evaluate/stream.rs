@@ -1,0 +1,131 @@
+//! A stream: what the model says after each step, with the bits that it gives for the whole sequence up to there.
+
+use super::{Prediction, prediction, unusable};
+use crate::checkpoint::SavedModel;
+use crate::data::Task;
+use crate::model::{Model, ModelConfig, Pooling, Runner};
+use crate::{Error, Result};
+
+/// A model that reads raw steps as they come. Memory does not grow with the stream.
+#[derive(Clone, Debug)]
+pub struct Stream<'a> {
+    saved: &'a SavedModel,
+    runner: Runner<f32>,
+    logits: Vec<f32>,
+    steps: usize,
+}
+
+impl<'a> Stream<'a> {
+    /// A stream at its beginning.
+    ///
+    /// # Errors
+    /// If the model reads sequences from both ends.
+    pub fn new(saved: &'a SavedModel) -> Result<Self> {
+        Ok(Stream {
+            saved,
+            runner: for_streams(&saved.model)?.runner(),
+            logits: Vec::new(),
+            steps: 0,
+        })
+    }
+
+    /// The next step is a first one.
+    pub fn reset(&mut self) {
+        self.runner.reset();
+        self.logits.clear();
+        self.steps = 0;
+    }
+
+    /// Steps since the beginning.
+    pub fn steps(&self) -> usize {
+        self.steps
+    }
+
+    /// One step with raw values, which are normalized here as the training part was.
+    ///
+    /// # Errors
+    /// If they are not as many as the model reads, or one is not finite; the stream is then as it was.
+    pub fn push(&mut self, values: &[f32]) -> Result<()> {
+        let expected = self.saved.model.config().features();
+        if self.saved.model.config().embedding.is_some() {
+            return Err(unusable("found numbers, expected tokens".to_string()));
+        }
+        if values.len() != expected {
+            let names = self.saved.feature_names.join(", ");
+            let found = values.len();
+            return Err(unusable(format!("found {found} values, expected {expected} ({names})")));
+        }
+        let mut row = values.to_vec();
+        if !self.saved.normalization.apply_row(&mut row) {
+            let found = values
+                .iter()
+                .zip(&row)
+                .position(|(raw, value)| !raw.is_finite() || !value.is_finite());
+            let place = found.unwrap_or(0);
+            let problem = format!(
+                "value {}: found {}, expected a finite number not too far from the training data's",
+                place + 1,
+                values[place]
+            );
+            return Err(unusable(problem));
+        }
+        self.advance(&row)
+    }
+
+    /// One step with a token, by its place in the model's vocabulary.
+    ///
+    /// # Errors
+    /// If the model does not know it, or reads numbers.
+    pub fn push_token(&mut self, token: u32) -> Result<()> {
+        let Some(embedding) = &self.saved.model.config().embedding else {
+            return Err(unusable("found a token, expected numbers".to_string()));
+        };
+        if token as usize >= embedding.vocabulary {
+            let problem = format!("found token {token}, expected one below {}", embedding.vocabulary);
+            return Err(unusable(problem));
+        }
+        let row = self.saved.model.embed(&[token]);
+        self.advance(&row)
+    }
+
+    fn advance(&mut self, row: &[f32]) -> Result<()> {
+        self.logits = self.runner.push(row)?;
+        self.steps += 1;
+        Ok(())
+    }
+
+    /// The logits after the steps so far; none before the first.
+    pub fn logits(&self) -> &[f32] {
+        &self.logits
+    }
+
+    /// The class after the steps so far, or the next token; none before the first step.
+    pub fn prediction(&self) -> Option<Prediction> {
+        (!self.logits.is_empty()).then(|| prediction(&self.logits))
+    }
+}
+
+/// The model as a stream needs it: where every step is judged, the readout sees the state of each.
+///
+/// # Errors
+/// If the model is bidirectional: its other direction begins at a sequence's end.
+pub(crate) fn for_streams(model: &Model<f32>) -> Result<Model<f32>> {
+    let config = model.config();
+    if config.bidirectional {
+        return Err(Error::Setting {
+            name: "bidirectional".to_string(),
+            found: "true".to_string(),
+            expected: "a model of one direction: the other begins at a sequence's end, which a stream does not have"
+                .to_string(),
+        });
+    }
+    let pooling = match config.task {
+        Task::StepClassification | Task::NextToken => Pooling::Last,
+        Task::Classification | Task::Regression => config.pooling,
+    };
+    let config = ModelConfig {
+        pooling,
+        ..config.clone()
+    };
+    Model::from_parameters(config, model.parameters().to_vec())
+}

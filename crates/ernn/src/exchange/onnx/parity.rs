@@ -1,0 +1,345 @@
+//! The written bytes against the model: both run over random sequences.
+//!
+//! Sequences have several lengths, up to a few steps beyond the learned step sizes, in batches of several sizes; behind the end of a
+//! sequence stands what must not count. Both sides compute in `f32`, in another order, so their logits differ by rounding.
+
+use std::fmt;
+
+use ernn_kernels::{Isa, Panels};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, StandardNormal};
+
+use super::run::{Array, run};
+use super::{layers, problem, proto};
+use crate::cell::Folded;
+use crate::checkpoint::SavedModel;
+use crate::data::{Normalization, Task};
+use crate::model::Workspace;
+use crate::{Error, Result};
+
+/// The largest difference that rounding may make, for logits up to 1; larger ones in proportion.
+const BOUND: f32 = 2e-4;
+/// Steps of the longest sequence of a model whose steps are all alike.
+const STEPS: usize = 40;
+/// Steps of the longest sequence at most: the check is no benchmark.
+const MOST_STEPS: usize = 1000;
+/// Stands behind a sequence's end.
+const PADDING: f32 = 1e6;
+
+/// How well both agree.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Parity {
+    sequences: usize,
+    longest: usize,
+    /// Largest difference of two logits, and the largest logit.
+    difference: f32,
+    largest: f32,
+}
+
+impl fmt::Display for Parity {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let Parity {
+            sequences,
+            longest,
+            difference,
+            largest,
+        } = self;
+        write!(
+            f,
+            "parity: the file's bytes, run on {sequences} random sequences of 1 to {longest} steps, give the model's logits; \
+             the largest difference is {difference:.1e}, of logits up to {largest:.3}"
+        )
+    }
+}
+
+/// Runs both.
+///
+/// # Errors
+/// If they differ by more than rounding.
+pub(super) fn check(bytes: &[u8], saved: &SavedModel) -> Result<Parity> {
+    let model = proto::Model::decode(bytes).map_err(problem)?;
+    let longest = longest(saved);
+    let mut random = ChaCha8Rng::seed_from_u64(6);
+    let mut parity = Parity {
+        sequences: 0,
+        longest,
+        difference: 0.0,
+        largest: 0.0,
+    };
+    for lengths in [vec![longest, longest / 2 + 1, 1], vec![longest.div_ceil(3)]] {
+        let batch = Batch::draw(saved, &lengths, &mut random);
+        let theirs = batch.theirs(&model).map_err(problem)?;
+        let ours = batch.ours(saved)?;
+        parity.compare(&ours, &theirs)?;
+        parity.sequences += lengths.len();
+    }
+    Ok(parity)
+}
+
+impl Parity {
+    fn compare(&mut self, ours: &[Vec<f32>], theirs: &[Vec<f32>]) -> Result<()> {
+        let (ours, theirs) = (ours.concat(), theirs.concat());
+        if ours.len() != theirs.len() {
+            return Err(problem(format!("{} logits, expected {}", theirs.len(), ours.len())));
+        }
+        let largest = ours.iter().fold(0.0f32, |most, logit| most.max(logit.abs()));
+        for (&ours, &theirs) in ours.iter().zip(&theirs) {
+            let difference = (ours - theirs).abs();
+            // Not of what is no number.
+            let close = difference <= BOUND * largest.max(1.0);
+            if !close {
+                return Err(differs(ours, theirs, largest));
+            }
+            self.difference = self.difference.max(difference);
+        }
+        self.largest = self.largest.max(largest);
+        Ok(())
+    }
+}
+
+fn differs(ours: f32, theirs: f32, largest: f32) -> Error {
+    let bound = BOUND * largest.max(1.0);
+    problem(format!(
+        "run on random sequences it gives the logit {theirs}, the model {ours}: more than {bound:.1e} apart. Nothing was written"
+    ))
+}
+
+/// Some steps more than there are learned step sizes.
+fn longest(saved: &SavedModel) -> usize {
+    let (layers, _) = saved.model.fold();
+    let rows = layers.iter().flatten().map(|cell| match cell {
+        Folded::Leaky(cell) => cell.decay.len() / cell.iterations,
+        Folded::Deep(cell) => cell.decay.len() / cell.iterations,
+        Folded::Gated(_) | Folded::Equilibrium(_) => 1,
+    });
+    match rows.max().unwrap_or(1) {
+        1 => STEPS,
+        rows => (rows + 3).min(MOST_STEPS),
+    }
+}
+
+/// Random sequences, padded.
+struct Batch {
+    lengths: Vec<usize>,
+    /// `[batch,steps,d]`, or `[batch,steps]` tokens.
+    input: Input,
+}
+
+enum Input {
+    Values(Vec<f32>),
+    Tokens(Vec<u32>),
+}
+
+impl Batch {
+    fn draw(saved: &SavedModel, lengths: &[usize], random: &mut ChaCha8Rng) -> Self {
+        let config = saved.model.config();
+        let mut value = |mean: f32, scale: f32| {
+            let value: f32 = StandardNormal.sample(random);
+            if scale == 0.0 { mean } else { mean + value / scale }
+        };
+        let input = match &config.embedding {
+            Some(embedding) => {
+                let count = lengths.len() * steps(lengths);
+                Input::Tokens(
+                    (0..count)
+                        .map(|_| random.random_range(0..embedding.vocabulary as u32))
+                        .collect(),
+                )
+            }
+            None => {
+                let mut values = Vec::new();
+                for &length in lengths {
+                    for _ in 0..length {
+                        let Normalization { mean, scale } = &saved.normalization;
+                        values.extend(mean.iter().zip(scale).map(|(&mean, &scale)| value(mean, scale)));
+                    }
+                    let behind = (steps(lengths) - length) * config.input_size;
+                    values.extend(std::iter::repeat_n(PADDING, behind));
+                }
+                Input::Values(values)
+            }
+        };
+        Batch {
+            lengths: lengths.to_vec(),
+            input,
+        }
+    }
+
+    /// The logits of each sequence, by the file.
+    fn theirs(&self, model: &proto::Model) -> std::result::Result<Vec<Vec<f32>>, String> {
+        let (batch, steps) = (self.lengths.len(), steps(&self.lengths));
+        let (name, input) = match &self.input {
+            Input::Values(values) => {
+                let shape = [batch, steps, values.len() / (batch * steps)];
+                (layers::INPUT, Array::floats(&shape, values.clone()))
+            }
+            Input::Tokens(tokens) => {
+                let tokens = tokens.iter().map(|&token| i64::from(token)).collect();
+                (layers::TOKENS, Array::integers(&[batch, steps], tokens))
+            }
+        };
+        let lengths = self.lengths.iter().map(|&length| length as i64).collect();
+        let lengths = Array::integers(&[batch], lengths);
+        let outputs = run(model, &[(name, input), (layers::LENGTHS, lengths)])?;
+        let logits = outputs.first().ok_or("no output")?;
+        let rows = logits.as_floats()?.chunks_exact(logits.len() / batch);
+        let every_step = logits.shape.len() == 3;
+        let meant = |(row, &length): (&[f32], &usize)| {
+            let end = if every_step {
+                row.len() / steps * length
+            } else {
+                row.len()
+            };
+            row[..end].to_vec()
+        };
+        Ok(rows.zip(&self.lengths).map(meant).collect())
+    }
+
+    /// The same by the model.
+    fn ours(&self, saved: &SavedModel) -> Result<Vec<Vec<f32>>> {
+        let model = &saved.model;
+        let (size, steps) = (model.config().input_size, steps(&self.lengths));
+        let values = match &self.input {
+            Input::Tokens(tokens) => model.embed(tokens),
+            Input::Values(values) => {
+                let mut values = values.clone();
+                for row in values.chunks_exact_mut(size) {
+                    saved.normalization.apply_row(row);
+                }
+                values
+            }
+        };
+        let mut panels = Panels::new(Isa::best(), size, &self.lengths);
+        panels.pack_steps(size, &self.lengths, |sequence, step| {
+            &values[(sequence * steps + step) * size..][..size]
+        });
+        let mut workspace = Workspace::default();
+        let classes = model.config().classes;
+        if let Task::Classification | Task::Regression = model.config().task {
+            let logits = model.logits(&panels, &mut workspace)?;
+            return Ok(logits.chunks_exact(classes).map(<[f32]>::to_vec).collect());
+        }
+        let states = model.states(&panels, &mut workspace)?;
+        let states = &states.last().expect("a model has a layer").all;
+        let (_, readout) = model.fold();
+        let mut row = vec![0.0; states.features()];
+        let of_sequence = |(sequence, &length): (usize, &usize)| {
+            let mut logits = Vec::new();
+            for step in 0..length {
+                states.read_step(sequence, step, &mut row);
+                logits.extend(read_out(readout, classes, &row));
+            }
+            logits
+        };
+        Ok(self.lengths.iter().enumerate().map(of_sequence).collect())
+    }
+}
+
+/// The logits of one state.
+fn read_out(parameters: &[f32], classes: usize, state: &[f32]) -> Vec<f32> {
+    let (weight, bias) = parameters.split_at(parameters.len() - classes);
+    let rows = weight.chunks_exact(state.len()).zip(bias);
+    rows.map(|(row, bias)| row.iter().zip(state).map(|(a, b)| a * b).sum::<f32>() + bias)
+        .collect()
+}
+
+fn steps(lengths: &[usize]) -> usize {
+    lengths.iter().copied().max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::CellConfig;
+    use crate::checkpoint::Provenance;
+    use crate::exchange::onnx::proto::{Attribute, Graph, Model as File, Values};
+    use crate::model::{Model, ModelConfig};
+
+    fn model(kind: &str) -> SavedModel {
+        let cell = CellConfig::of_kind(kind).unwrap().with_hidden(9);
+        SavedModel {
+            model: Model::new(ModelConfig::new(2, 2, vec![cell]), 1).unwrap(),
+            normalization: Normalization {
+                mean: vec![1.0, -2.0],
+                scale: vec![0.5, 3.0],
+            },
+            classes: vec!["no".to_string(), "yes".to_string()],
+            vocabulary: Vec::new(),
+            feature_names: vec!["x".to_string(), "y".to_string()],
+            provenance: Provenance::default(),
+        }
+    }
+
+    /// What the check says about a file that was changed.
+    fn refusal(kind: &str, change: fn(&mut Graph)) -> String {
+        let saved = model(kind);
+        let (bytes, _) = crate::exchange::onnx::to_bytes(&saved).unwrap();
+        let mut file = File::decode(&bytes).unwrap();
+        change(&mut file.graph);
+        check(&file.encode(), &saved).unwrap_err().to_string()
+    }
+
+    fn add(graph: &mut Graph, place: usize, by: f32) {
+        let mut constants = graph
+            .constants
+            .iter_mut()
+            .filter_map(|constant| match &mut constant.values {
+                Values::Floats(values) if values.len() > 1 => Some(values),
+                _ => None,
+            });
+        constants.nth(place).unwrap()[0] += by;
+    }
+
+    /// Another mean, another scale, another weight.
+    const CHANGES: [fn(&mut Graph); 3] = [
+        |graph| add(graph, 0, 0.1),
+        |graph| add(graph, 1, 0.1),
+        |graph| add(graph, 2, 0.1),
+    ];
+
+    #[test]
+    fn a_file_that_computes_something_else_is_refused() {
+        for kind in ["lstm", "gru", "ernn", "ugrnn"] {
+            for (place, change) in CHANGES.into_iter().enumerate() {
+                let text = refusal(kind, change);
+                assert!(text.contains("Nothing was written"), "{kind} {place}: {text}");
+            }
+        }
+        let text = refusal("rnn", |graph| add(graph, 2, f32::NAN));
+        assert!(text.contains("NaN"), "{text}");
+    }
+
+    #[test]
+    fn a_state_that_reads_padding_is_refused() {
+        let text = refusal("fastrnn", |graph| {
+            let scan = graph.nodes.iter_mut().find(|node| node.operator == "Scan").unwrap();
+            let body = scan.attributes.iter_mut().find_map(|(_, value)| match value {
+                Attribute::Graph(body) => Some(body),
+                _ => None,
+            });
+            let kept = body
+                .unwrap()
+                .nodes
+                .iter_mut()
+                .find(|node| node.operator == "Where")
+                .unwrap();
+            kept.inputs[2] = kept.inputs[1].clone();
+        });
+        assert!(text.contains("apart"), "{text}");
+    }
+
+    #[test]
+    fn what_is_no_graph_of_ours_is_refused() {
+        let text = refusal("gru", |graph| graph.nodes.clear());
+        assert!(text.contains("no value logits"), "{text}");
+        let text = refusal("gru", |graph| graph.nodes[0].operator = "Einsum".to_string());
+        assert!(text.contains("Einsum"), "{text}");
+        assert!(
+            check(b"not a file", &model("rnn"))
+                .unwrap_err()
+                .to_string()
+                .starts_with("the ONNX file: ")
+        );
+    }
+}

@@ -1,0 +1,40 @@
+//? any numbers
+int ernn_push(ernn_state *state, ernn_scratch *scratch, const float input[ERNN_INPUTS])
+{
+    float *x = scratch->values;
+    int i;
+    for (i = 0; i < ERNN_INPUTS; i++)
+        if (!(input[i] - input[i] == 0.0f))
+            return -1;
+    for (i = 0; i < ERNN_INPUTS; i++)
+        x[i] = (input[i] - input_mean[i]) * input_scale[i];
+    advance(state, x, scratch->values + FIRST);
+    return 0;
+}
+
+//? end
+//? any tokens
+int ernn_push_token(ernn_state *state, ernn_scratch *scratch, uint32_t token)
+{
+    if (token >= ERNN_INPUTS)
+        return -1;
+    advance(state, embedding + token * (uint32_t)FIRST, scratch->values);
+    return 0;
+}
+
+//? end
+void ernn_logits(const ernn_state *state, ernn_scratch *scratch, ernn_logit logits[ERNN_OUTPUTS])
+{
+    const float *pooled = state->values + POOLED;
+    float *room = scratch->values;
+    int i;
+    for (i = 0; i < HIDDEN; i++)
+        room[i] = pooled[i];
+//? any mean
+    for (i = 0; i < HIDDEN; i++)
+        room[i] /= (float)(state->steps ? state->steps : 1u);
+//? end
+    product(readout_weight, 0, room, HIDDEN, logits, ERNN_OUTPUTS);
+    for (i = 0; i < ERNN_OUTPUTS; i++)
+        logits[i] += readout_bias[i];
+}

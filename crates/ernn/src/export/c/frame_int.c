@@ -1,0 +1,49 @@
+//? any numbers
+int ernn_push(ernn_state *state, ernn_scratch *scratch, const float input[ERNN_INPUTS])
+{
+    int16_t *x = scratch->values;
+    int i;
+    for (i = 0; i < ERNN_INPUTS; i++)
+        if (!(input[i] - input[i] == 0.0f))
+            return -1;
+    for (i = 0; i < ERNN_INPUTS; i++) {
+        /* volatile: rounded to a float here, whatever the compiler would fuse. */
+        volatile float scaled = (input[i] - input_mean[i]) * input_scale[i];
+        float value = scaled < -40000.0f ? -40000.0f : scaled > 40000.0f ? 40000.0f : scaled;
+        int32_t nearest = (int32_t)value;
+        float rest = value - (float)nearest;
+        nearest += rest >= 0.5f ? 1 : rest <= -0.5f ? -1 : 0;
+        x[i] = narrow(nearest, &state->saturations);
+    }
+    advance(state, x, scratch->values + FIRST);
+    return 0;
+}
+
+//? end
+//? any tokens
+int ernn_push_token(ernn_state *state, ernn_scratch *scratch, uint32_t token)
+{
+    if (token >= ERNN_INPUTS)
+        return -1;
+    advance(state, embedding + token * (uint32_t)FIRST, scratch->values);
+    return 0;
+}
+
+//? end
+void ernn_logits(const ernn_state *state, ernn_scratch *scratch, ernn_logit logits[ERNN_OUTPUTS])
+{
+    const int16_t *pooled = state->values + POOLED;
+    uint32_t saturations = 0;
+    int i;
+//? any mean
+    int64_t count = state->steps ? state->steps : 1;
+    for (i = 0; i < HIDDEN; i++) {
+        int64_t sum = join(pooled + 2 * i);
+        scratch->values[i] = narrow((2 * sum + (sum < 0 ? -count : count)) / (2 * count), &saturations);
+    }
+    pooled = scratch->values;
+//? end
+    (void)scratch;
+    for (i = 0; i < ERNN_OUTPUTS; i++)
+        logits[i] = whole(product(&readout, i, pooled, HIDDEN) + readout_bias[i], &saturations);
+}

@@ -1,0 +1,378 @@
+/* Values are integer / 2^places: sums and logits have 16 places, gates 15, the others those of the layer. Nothing wraps; what does not
+   fit becomes the end of its range and is counted. The bits are those of the Rust runtime on every machine whose >> keeps the sign. */
+
+static int64_t round_shift(int64_t value, int shift)
+{
+    return shift > 0 ? (value + ((int64_t)1 << (shift - 1))) >> shift : value;
+}
+
+static int16_t narrow(int64_t value, uint32_t *saturations)
+{
+    if (value < -32768 || value > 32767) {
+        *saturations += *saturations < 0xffffffffu;
+        return value < 0 ? -32768 : 32767;
+    }
+    return (int16_t)value;
+}
+
+static int32_t whole(int64_t value, uint32_t *saturations)
+{
+    if (value < -2147483647 - 1 || value > 2147483647) {
+        *saturations += *saturations < 0xffffffffu;
+        return value < 0 ? -2147483647 - 1 : 2147483647;
+    }
+    return (int32_t)value;
+}
+
+/* a / 2^a_places + b / 2^b_places, rounded once */
+static int16_t combine(int64_t a, int a_places, int64_t b, int b_places, int places, uint32_t *saturations)
+{
+    int common = a_places > b_places ? a_places : b_places;
+    if (common < places)
+        common = places;
+    a *= (int64_t)1 << (common - a_places);
+    b *= (int64_t)1 << (common - b_places);
+    return narrow(round_shift(a + b, common - places), saturations);
+}
+
+//? any tanh sigmoid
+/* A straight line between the values at n / 16. */
+static int16_t line_tanh(int32_t x)
+{
+    uint32_t size = x < 0 ? 0u - (uint32_t)x : (uint32_t)x;
+    int32_t rest, low, value;
+    if (size > 524288u)
+        size = 524288u;
+    rest = (int32_t)(size & 4095u);
+    low = tanh_values[size >> 12];
+    value = low + ((((size >> 12) < 128u ? tanh_values[(size >> 12) + 1u] : 32767) - low) * rest + 2048) / 4096;
+    return (int16_t)(x < 0 ? -value : value);
+}
+
+//? end
+/* From 16 places to those of the result. */
+static int16_t activate(int activation, int places, int32_t x, uint32_t *saturations)
+{
+    (void)places, (void)saturations;
+    switch (activation) {
+//? any relu
+    case 0: /* relu */
+        return narrow(round_shift(x < 0 ? 0 : x, 16 - places), saturations);
+//? end
+//? any tanh
+    case 1: /* tanh */
+        return line_tanh(x);
+//? end
+//? any sigmoid
+    case 2: /* sigmoid */
+        return (int16_t)((32768 + line_tanh(x >> 1)) >> 1);
+//? end
+//? any hardtanh
+    case 3: /* hard tanh */
+        x >>= 1;
+        return (int16_t)(x < -32767 ? -32767 : x > 32767 ? 32767 : x);
+//? end
+//? any hardsigmoid
+    case 4: /* hard sigmoid */
+        x = (x > 2147483647 - 65536 ? 2147483647 : x + 65536) >> 2;
+        return (int16_t)(x < 0 ? 0 : x > 32767 ? 32767 : x);
+//? end
+    default:
+        return (int16_t)x;
+    }
+}
+
+/* Weights, and a shift with one factor a row. */
+typedef struct {
+    const int8_t *weights;
+    const uint16_t *factors;
+} matrix;
+
+static int64_t product(const matrix *of, long row, const int16_t *values, int columns)
+{
+    const int8_t *weights = of->weights + row * columns;
+    int32_t sum = 0;
+    int i;
+    for (i = 0; i < columns; i++)
+        sum += (int32_t)weights[i] * values[i];
+    return round_shift((int64_t)sum * of->factors[row + 1], of->factors[0]);
+}
+
+//? any lowrank
+static void encode(const matrix *of, const int16_t *values, int columns, int16_t *codes, int rank, uint32_t *saturations)
+{
+    int i;
+    for (i = 0; i < rank; i++)
+        codes[i] = narrow(product(of, i, values, columns), saturations);
+}
+
+//? end
+//? any steps mean
+/* An int32_t in two int16_t: the low half first. */
+static int32_t join(const int16_t *halves)
+{
+    return (int32_t)((uint32_t)(uint16_t)halves[1] << 16 | (uint16_t)halves[0]);
+}
+
+static void halve(int32_t value, int16_t *halves)
+{
+    halves[0] = (int16_t)(uint16_t)((uint32_t)value & 0xffffu);
+    halves[1] = (int16_t)(uint16_t)((uint32_t)value >> 16);
+}
+
+//? end
+//? any mean
+static void add_to_mean(int16_t *sums, const int16_t *values, int count, uint32_t *saturations)
+{
+    int i;
+    for (i = 0; i < count; i++)
+        halve(whole((int64_t)join(sums + 2 * i) + values[i], saturations), sums + 2 * i);
+}
+
+//? end
+//? any leaky
+/* u = W x + b;  z = c0 h;  K times z = a z + e phi(R z + u);  h = z - s h.  R is dense, or c I + A B. */
+typedef struct {
+    int inputs, hidden, rank, activation, iterations, rows;
+    int start, previous, identity, identity_shift;
+    int h_places, phi_places, decay_places, gain_places;
+    matrix w;
+    const int32_t *b;
+    matrix r, right;
+    const int16_t *decay, *gain;
+} leaky;
+
+static void leaky_step(const leaky *cell, uint32_t step, const int16_t *x, int16_t *h, int16_t *scratch, uint32_t *saturations)
+{
+    int hidden = cell->hidden, rank = cell->rank, columns = rank ? rank : hidden, i, k;
+    int16_t *z = scratch, *next = z + hidden, *drive = next + hidden, *codes = drive + 2 * hidden;
+    const int16_t *source = rank ? codes : z;
+    uint32_t row = step < (uint32_t)cell->rows ? step : (uint32_t)cell->rows - 1u;
+    const int16_t *decay = cell->decay + row * (uint32_t)cell->iterations;
+    const int16_t *gain = cell->gain + row * (uint32_t)cell->iterations;
+    for (i = 0; i < hidden; i++)
+        halve(whole(product(&cell->w, i, x, cell->inputs) + cell->b[i], saturations), drive + 2 * i);
+    for (i = 0; i < hidden; i++)
+        z[i] = narrow((int64_t)h[i] * cell->start, saturations);
+    for (k = 0; k < cell->iterations; k++) {
+//? any lowrank
+        if (rank)
+            encode(&cell->right, z, hidden, codes, rank, saturations);
+//? end
+        for (i = 0; i < hidden; i++) {
+            int64_t own = round_shift((int64_t)z[i] * cell->identity, cell->identity_shift);
+            int32_t sum = whole(product(&cell->r, i, source, columns) + own + join(drive + 2 * i), saturations);
+            int16_t phi = activate(cell->activation, cell->phi_places, sum, saturations);
+            next[i] = combine((int64_t)decay[k] * z[i], cell->decay_places + cell->h_places, (int64_t)gain[k] * phi,
+                              cell->gain_places + cell->phi_places, cell->h_places, saturations);
+        }
+        for (i = 0; i < hidden; i++)
+            z[i] = next[i];
+    }
+    for (i = 0; i < hidden; i++)
+        h[i] = narrow(z[i] - (int64_t)h[i] * cell->previous, saturations);
+}
+
+//? end
+//? any gated
+/* sum_g = [W_g x] + [R_g h] + b_g for each group g and unit; then the cell's formula. R is dense, or A B with one B for all. */
+typedef struct {
+    int kind, inputs, hidden, rank, gate, activation, groups;
+    int input_from, input_to, state_from, state_to, reset;
+    int identity, identity_shift, one, two; /* one, two: 14 places */
+    int h_places, memory_places, phi_places;
+    matrix w;
+    const int32_t *b;
+    matrix r, right;
+} gated;
+
+typedef struct {
+    const gated *cell;
+    const int16_t *x, *state, *reset;
+    uint32_t *saturations;
+} sources;
+
+static int32_t group_sum(const sources *from, int group, int unit)
+{
+    const gated *cell = from->cell;
+    int64_t sum = cell->b[(long)group * cell->hidden + unit];
+    if (group >= cell->input_from && group < cell->input_to)
+        sum += product(&cell->w, (long)(group - cell->input_from) * cell->hidden + unit, from->x, cell->inputs);
+    if (group >= cell->state_from && group < cell->state_to) {
+        int last = cell->reset && group + 1 == cell->groups;
+        sum += product(&cell->r, (long)(group - cell->state_from) * cell->hidden + unit, last ? from->reset : from->state,
+                       cell->rank ? cell->rank : cell->hidden);
+    }
+    return whole(sum, from->saturations);
+}
+
+//? any lstm gruafter grubefore ugrnn
+static int32_t gate_of(const sources *from, int group, int unit)
+{
+    return activate(from->cell->gate, 15, group_sum(from, group, unit), from->saturations);
+}
+
+//? end
+static int16_t phi_of(const sources *from, int32_t sum)
+{
+    return activate(from->cell->activation, from->cell->phi_places, sum, from->saturations);
+}
+
+//? any gruafter grubefore ugrnn fastgrnn
+/* gate old + other new, with 15 places */
+static int16_t mix(const sources *from, int32_t gate, int16_t h, int32_t other, int16_t phi)
+{
+    const gated *cell = from->cell;
+    return combine((int64_t)gate * h, 15 + cell->h_places, (int64_t)other * phi, 15 + cell->phi_places, cell->h_places,
+                   from->saturations);
+}
+
+//? end
+static int16_t gated_unit(const sources *from, int unit, int16_t h, int16_t *memory)
+{
+    const gated *cell = from->cell;
+    uint32_t *saturations = from->saturations;
+    int32_t z, sum;
+    int16_t c;
+    (void)memory, (void)saturations, (void)z, (void)sum, (void)c;
+    switch (cell->kind) {
+//? any lstm
+    case 2: { /* LSTM: groups i, f, o, g */
+        int32_t i = gate_of(from, 0, unit), f = gate_of(from, 1, unit), o = gate_of(from, 2, unit);
+        c = phi_of(from, group_sum(from, 3, unit));
+        *memory = combine((int64_t)f * *memory, 15 + cell->memory_places, (int64_t)i * c, 15 + cell->phi_places,
+                          cell->memory_places, saturations);
+        c = phi_of(from, (int32_t)*memory * ((int32_t)1 << (16 - cell->memory_places)));
+        return combine((int64_t)o * c, 15 + cell->phi_places, 0, 0, cell->h_places, saturations);
+    }
+//? end
+//? any gruafter
+    case 3: /* GRU, reset after the product: groups n of the input, r, z, n of the state */
+        z = gate_of(from, 1, unit);
+        sum = group_sum(from, 3, unit);
+        sum = whole(round_shift((int64_t)z * sum, 15) + group_sum(from, 0, unit), saturations);
+        c = phi_of(from, sum);
+        z = gate_of(from, 2, unit);
+        return mix(from, z, h, 32768 - z, c);
+//? end
+//? any grubefore
+    case 4: /* GRU, reset before the product: groups r, z, n */
+        c = phi_of(from, group_sum(from, 2, unit));
+        z = gate_of(from, 1, unit);
+        return mix(from, z, h, 32768 - z, c);
+//? end
+//? any ugrnn
+    case 5: /* UGRNN: groups z, c */
+        c = phi_of(from, group_sum(from, 1, unit));
+        z = gate_of(from, 0, unit);
+        return mix(from, z, h, 32768 - z, c);
+//? end
+//? any fastgrnn
+    case 6: /* FastGRNN: groups z, c, p; scalars zeta, nu */
+        sum = group_sum(from, 2, unit);
+        z = activate(cell->gate, 15, whole((int64_t)group_sum(from, 0, unit) + sum, saturations), saturations);
+        c = phi_of(from, whole((int64_t)group_sum(from, 1, unit) + sum, saturations));
+        return mix(from, z, h, (int32_t)(round_shift((int64_t)cell->one * (32768 - z), 14) + (int64_t)cell->two * 2), c);
+//? end
+//? any antisymmetric
+    case 7: /* gated AntisymmetricRNN: groups z, c, p; scalar epsilon */
+        sum = whole(round_shift((int64_t)h * cell->identity, cell->identity_shift) + group_sum(from, 2, unit), saturations);
+        z = activate(cell->gate, 15, whole((int64_t)group_sum(from, 0, unit) + sum, saturations), saturations);
+        c = phi_of(from, whole((int64_t)group_sum(from, 1, unit) + sum, saturations));
+        return combine(h, cell->h_places, cell->one * round_shift((int64_t)z * c, 15), 14 + cell->phi_places, cell->h_places,
+                       saturations);
+//? end
+    default:
+        return h;
+    }
+}
+
+static void gated_step(const gated *cell, const int16_t *x, int16_t *h, int16_t *memory, int16_t *scratch,
+                       uint32_t *saturations)
+{
+    int hidden = cell->hidden, i;
+    int16_t *next = scratch;
+    sources from;
+    from.cell = cell;
+    from.x = x;
+    from.state = h;
+    from.reset = 0;
+    from.saturations = saturations;
+//? any lowrank
+    if (cell->rank) {
+        encode(&cell->right, h, hidden, next + hidden, cell->rank, saturations);
+        from.state = next + hidden;
+    }
+//? end
+//? any grubefore
+    if (cell->reset) {
+        int16_t *reset = next + hidden + cell->rank;
+        for (i = 0; i < hidden; i++)
+            reset[i] = narrow(round_shift((int64_t)gate_of(&from, 0, i) * h[i], 15), saturations);
+        from.reset = reset;
+//? any lowrank
+        if (cell->rank) {
+            encode(&cell->right, reset, hidden, reset + hidden, cell->rank, saturations);
+            from.reset = reset + hidden;
+        }
+//? end
+    }
+//? end
+    for (i = 0; i < hidden; i++)
+        next[i] = gated_unit(&from, i, h[i], memory ? memory + i : 0);
+    for (i = 0; i < hidden; i++)
+        h[i] = next[i];
+}
+
+//? end
+//? any deep
+/* As the leaky family, with a network in the place of phi(R z + u): a_1 = phi(U z + W x + b_1), a_j = phi(U_j a_{j-1} + b_j). */
+typedef struct {
+    int width;
+    matrix weight;
+    const int32_t *bias;
+} deep_layer;
+
+typedef struct {
+    int inputs, hidden, activation, iterations, rows, layers, widest;
+    int start, previous;
+    int h_places, phi_places, decay_places, gain_places;
+    matrix w;
+    const deep_layer *network;
+    const int16_t *decay, *gain;
+} deep;
+
+static void deep_step(const deep *cell, uint32_t step, const int16_t *x, int16_t *h, int16_t *scratch, uint32_t *saturations)
+{
+    int hidden = cell->hidden, first = cell->network[0].width, i, j, k;
+    int16_t *z = scratch, *drive = z + hidden, *output = drive + 2 * first, *source = output + cell->widest;
+    uint32_t row = step < (uint32_t)cell->rows ? step : (uint32_t)cell->rows - 1u;
+    const int16_t *decay = cell->decay + row * (uint32_t)cell->iterations;
+    const int16_t *gain = cell->gain + row * (uint32_t)cell->iterations;
+    for (i = 0; i < first; i++)
+        halve(whole(product(&cell->w, i, x, cell->inputs) + cell->network[0].bias[i], saturations), drive + 2 * i);
+    for (i = 0; i < hidden; i++)
+        z[i] = narrow((int64_t)h[i] * cell->start, saturations);
+    for (k = 0; k < cell->iterations; k++) {
+        int columns = hidden;
+        for (j = 0; j < cell->layers; j++) {
+            const deep_layer *layer = cell->network + j;
+            int16_t *swapped = source;
+            for (i = 0; i < layer->width; i++) {
+                int64_t own = j ? layer->bias[i] : join(drive + 2 * i);
+                int32_t sum = whole(product(&layer->weight, i, j ? source : z, columns) + own, saturations);
+                output[i] = activate(cell->activation, cell->phi_places, sum, saturations);
+            }
+            columns = layer->width;
+            source = output;
+            output = swapped;
+        }
+        for (i = 0; i < hidden; i++)
+            z[i] = combine((int64_t)decay[k] * z[i], cell->decay_places + cell->h_places, (int64_t)gain[k] * source[i],
+                           cell->gain_places + cell->phi_places, cell->h_places, saturations);
+    }
+    for (i = 0; i < hidden; i++)
+        h[i] = narrow(z[i] - (int64_t)h[i] * cell->previous, saturations);
+}
+
+//? end

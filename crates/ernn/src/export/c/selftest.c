@@ -1,0 +1,35 @@
+int ernn_selftest(void)
+{
+    static ernn_state state;
+    static ernn_scratch scratch;
+    const float *input = inputs;
+    int sequence, step, i;
+    for (sequence = 0; sequence < SEQUENCES; sequence++) {
+        ernn_logit logits[ERNN_OUTPUTS];
+        ernn_reset(&state);
+        for (step = 0; step < lengths[sequence]; step++) {
+//? any numbers
+            if (ernn_push(&state, &scratch, input))
+                return sequence + 1;
+            input += ERNN_INPUTS;
+//? end
+//? any tokens
+            if (ernn_push_token(&state, &scratch, (uint32_t)*input++))
+                return sequence + 1;
+//? end
+        }
+        ernn_logits(&state, &scratch, logits);
+        for (i = 0; i < ERNN_OUTPUTS; i++) {
+//? any float
+            float difference = logits[i] - expected[sequence][i];
+            if (!(difference <= BOUND && -difference <= BOUND))
+                return sequence + 1;
+//? end
+//? any int8
+            if (logits[i] != expected[sequence][i])
+                return sequence + 1;
+//? end
+        }
+    }
+    return 0;
+}

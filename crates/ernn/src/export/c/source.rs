@@ -1,0 +1,328 @@
+//! The text of the three files.
+
+use std::fmt::Write;
+
+use ernn_core::image::RECORD_WORDS;
+use ernn_core::{Activation, Format, Kind, Sizes};
+
+use super::Files;
+use super::layers::layer;
+use super::text::{float, select, table, whole};
+use crate::checkpoint::SavedModel;
+use crate::export::logits::Logits;
+use crate::export::plan::{Plan, PlannedLayer, Tensor};
+use crate::export::{Options, Prepared, Samples};
+
+/// Sequences of the self-test, and steps of each at most: flash is small.
+const TEST_SEQUENCES: usize = 2;
+const TEST_STEPS: usize = 32;
+
+/// All that the text of a model is made of.
+pub(super) struct Source<'a> {
+    pub plan: &'a Plan,
+    pub sizes: Sizes,
+    pub saved: &'a SavedModel,
+    /// Words for the templates.
+    pub used: Vec<&'static str>,
+}
+
+/// Header, source, self-test.
+pub(super) fn files(prepared: &Prepared, saved: &SavedModel, samples: &Samples, options: &Options) -> Files {
+    let source = Source {
+        plan: &prepared.plan,
+        sizes: Sizes::of(&prepared.image),
+        saved,
+        used: used(&prepared.plan),
+    };
+    let name = &options.name;
+    let texts = [
+        (format!("{name}.h"), source.header()),
+        (format!("{name}.c"), source.body()),
+        (format!("{name}_selftest.c"), source.selftest(samples, &prepared.logits)),
+    ];
+    let renamed = |(file, text): (String, String)| (file, rename(&text, name).into_bytes());
+    texts.into_iter().map(renamed).collect()
+}
+
+/// The program that `check` runs.
+pub(super) fn driver(plan: &Plan, name: &str) -> String {
+    rename(&select(include_str!("driver.c"), &used(plan)), name)
+}
+
+/// Templates begin all outer names with `ernn_`, their macros with `ERNN_`.
+fn rename(text: &str, name: &str) -> String {
+    let text = text.replace("ernn_.h", &format!("{name}.h"));
+    let text = text.replace("ernn_", &format!("{name}_"));
+    text.replace("ERNN_", &format!("{}_", name.to_uppercase()))
+}
+
+/// The words of all that a model uses.
+fn used(plan: &Plan) -> Vec<&'static str> {
+    let mut used = vec![
+        if plan.tokens { "tokens" } else { "numbers" },
+        match plan.format {
+            Format::Float => "float",
+            Format::Int8 => "int8",
+        },
+    ];
+    used.extend(plan.mean.then_some("mean"));
+    used.extend(plan.layers.iter().any(|layer| layer.words[2] > 0).then_some("lowrank"));
+    for layer in &plan.layers {
+        let (kind, activation, gate) = layer.functions();
+        used.push(activation_word(activation));
+        used.extend(match kind {
+            Kind::Leaky => ["leaky", "steps"],
+            Kind::Deep => ["deep", "steps"],
+            Kind::Lstm => ["gated", "lstm"],
+            Kind::GruAfter => ["gated", "gruafter"],
+            Kind::GruBefore => ["gated", "grubefore"],
+            Kind::Ugrnn => ["gated", "ugrnn"],
+            Kind::FastGrnn => ["gated", "fastgrnn"],
+            Kind::Antisymmetric => ["gated", "antisymmetric"],
+        });
+        if kind.groups().is_some() {
+            used.push(activation_word(gate));
+        }
+    }
+    used
+}
+
+fn activation_word(activation: Activation) -> &'static str {
+    match activation {
+        Activation::Relu => "relu",
+        Activation::Tanh => "tanh",
+        Activation::Sigmoid => "sigmoid",
+        Activation::HardTanh => "hardtanh",
+        Activation::HardSigmoid => "hardsigmoid",
+    }
+}
+
+impl PlannedLayer {
+    pub(super) fn kind(&self) -> Kind {
+        Kind::of(self.words[0]).expect("a kind that was planned")
+    }
+
+    /// Kind, `phi`, activation of the gates.
+    pub(super) fn functions(&self) -> (Kind, Activation, Activation) {
+        let activation = |number| Activation::of(number).expect("an activation that was planned");
+        (
+            self.kind(),
+            activation(self.words[3] & 255),
+            activation(self.words[3] >> 8),
+        )
+    }
+
+    pub(super) fn hidden(&self) -> usize {
+        self.words[1] as usize
+    }
+
+    pub(super) fn state_len(&self) -> usize {
+        self.hidden() * if self.kind().memory() { 2 } else { 1 }
+    }
+}
+
+impl Source<'_> {
+    fn header(&self) -> String {
+        let mut text = format!("/* {}\n", self.title());
+        text += "   Made by `ernn export`; change the model, not this file.\n";
+        for (place, class) in self.saved.classes.iter().enumerate() {
+            let _ = writeln!(text, "   class {place}: {}", comment(class));
+        }
+        text += "*/\n";
+        let (number, logit) = match self.plan.format {
+            Format::Float => ("float", "float"),
+            Format::Int8 => ("int16_t", "int32_t"),
+        };
+        let frame = select(include_str!("frame.h"), &self.used);
+        let place = frame.find("#ifdef __cplusplus").unwrap_or(0);
+        let (head, rest) = frame.split_at(place);
+        text += head;
+        let what = if self.plan.tokens {
+            "tokens that are known"
+        } else {
+            "values of a step"
+        };
+        let Sizes {
+            state,
+            scratch,
+            inputs,
+            outputs,
+        } = self.sizes;
+        let _ = writeln!(text, "#define ERNN_INPUTS {inputs} /* {what} */");
+        let _ = writeln!(text, "#define ERNN_OUTPUTS {outputs} /* logits */");
+        let _ = writeln!(text, "#define ERNN_STATE {state} /* numbers of a stream's state */");
+        let _ = writeln!(
+            text,
+            "#define ERNN_SCRATCH {scratch} /* numbers that a step needs besides */\n"
+        );
+        let _ = writeln!(text, "typedef {number} ernn_number;");
+        let _ = writeln!(text, "typedef {logit} ernn_logit;\n");
+        text + rest
+    }
+
+    fn title(&self) -> String {
+        let cells = self.saved.model.config().layers.iter();
+        let cells: Vec<String> = cells.map(|cell| format!("{} {}", cell.name(), cell.hidden())).collect();
+        let from = comment(&self.saved.provenance.dataset);
+        format!("A recurrent network ({}), trained on {from}.", cells.join(", "))
+    }
+
+    fn body(&self) -> String {
+        let mut text = String::from("#include \"ernn_.h\"\n\n");
+        let [functions, frame, number, more] = match self.plan.format {
+            Format::Float => [include_str!("float.c"), include_str!("frame_float.c"), "float", ""],
+            Format::Int8 => {
+                if self.used.iter().any(|word| ["tanh", "sigmoid"].contains(word)) {
+                    text += &table("tanh_values", &Tensor::I16(ernn_core::int::math::TANH.to_vec()));
+                    text.push('\n');
+                }
+                [
+                    include_str!("int.c"),
+                    include_str!("frame_int.c"),
+                    "int16_t",
+                    ", &state->saturations",
+                ]
+            }
+        };
+        text += &select(functions, &self.used);
+        text.push('\n');
+        text += &self.tables();
+        for (place, planned) in self.plan.layers.iter().enumerate() {
+            text += &layer(self.plan.format, place, self.inputs(place), planned);
+        }
+        text += &self.advance(number, more);
+        text += &select(include_str!("frame.c"), &self.used);
+        text += &select(frame, &self.used);
+        text
+    }
+
+    /// Sizes that the functions of a stream need, and the tables of input and readout.
+    pub(super) fn tables(&self) -> String {
+        let hidden = self.plan.layers.last().map_or(0, PlannedLayer::hidden);
+        let layers: usize = self.plan.layers.iter().map(PlannedLayer::state_len).sum();
+        let last = self.plan.layers.last().map_or(0, PlannedLayer::state_len);
+        let pooled = if self.plan.mean { layers } else { layers - last };
+        let mut text = format!(
+            "#define FIRST {}\n#define HIDDEN {hidden}\n#define POOLED {pooled}\n\n",
+            self.plan.first
+        );
+        let names = if self.plan.tokens {
+            ["embedding", ""]
+        } else {
+            ["input_mean", "input_scale"]
+        };
+        for (name, tensor) in names.iter().zip(&self.plan.input).filter(|(name, _)| !name.is_empty()) {
+            text += &table(name, tensor);
+        }
+        let names: &[&str] = match self.plan.format {
+            Format::Float => &["readout_weight", "readout_bias"],
+            Format::Int8 => &["readout_weight", "readout_factors", "readout_bias"],
+        };
+        for (name, tensor) in names.iter().zip(&self.plan.readout) {
+            text += &table(name, tensor);
+        }
+        if self.plan.format == Format::Int8 {
+            text += "static const matrix readout = { readout_weight, readout_factors };\n";
+        }
+        text.push('\n');
+        text
+    }
+
+    /// Size of what a layer reads.
+    pub(super) fn inputs(&self, place: usize) -> usize {
+        match place {
+            0 => self.plan.first,
+            _ => self.plan.layers[place - 1].hidden(),
+        }
+    }
+
+    /// The function that carries all layers over a step; `more` are further arguments of each.
+    pub(super) fn advance(&self, number: &str, more: &str) -> String {
+        let mut text = format!("static void advance(ernn_state *state, const {number} *x, {number} *scratch)\n{{\n");
+        text += &format!("    {number} *values = state->values;\n");
+        let mut at = 0;
+        let mut source = "x".to_string();
+        for (place, layer) in self.plan.layers.iter().enumerate() {
+            let call = match layer.kind() {
+                Kind::Leaky => format!("leaky_step(&layer{place}, state->steps, {source}, values + {at}"),
+                Kind::Deep => format!("deep_step(&layer{place}, state->steps, {source}, values + {at}"),
+                kind => {
+                    let memory = if kind.memory() {
+                        format!("values + {}", at + layer.hidden())
+                    } else {
+                        "0".to_string()
+                    };
+                    format!("gated_step(&layer{place}, {source}, values + {at}, {memory}")
+                }
+            };
+            let _ = writeln!(text, "    {call}, scratch{more});");
+            source = format!("values + {at}");
+            at += layer.state_len();
+        }
+        if self.plan.mean {
+            text += &self.add_to_mean(&source);
+        }
+        text + "    if (state->steps < 0xffffffffu)\n        state->steps++;\n}\n\n"
+    }
+
+    fn add_to_mean(&self, source: &str) -> String {
+        match self.plan.format {
+            Format::Float => format!(
+                "    {{\n        int i;\n        for (i = 0; i < HIDDEN; i++)\n            values[POOLED + i] += ({source})[i];\n    }}\n"
+            ),
+            Format::Int8 => format!("    add_to_mean(values + POOLED, {source}, HIDDEN, &state->saturations);\n"),
+        }
+    }
+
+    fn selftest(&self, samples: &Samples, logits: &Logits) -> String {
+        let mut text = String::from("#include \"ernn_.h\"\n\n");
+        let kind = if samples.real {
+            "data"
+        } else {
+            "drawn with the mean and deviation of the training data"
+        };
+        let _ = writeln!(text, "/* Inputs ({kind}), and the logits after their last step. */");
+        let (mut inputs, mut lengths, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+        for (index, sequence) in samples.sequences.iter().enumerate().take(TEST_SEQUENCES) {
+            let steps = (sequence.len() / samples.features).min(TEST_STEPS);
+            inputs.extend_from_slice(&sequence[..steps * samples.features]);
+            lengths.push(steps.to_string());
+            let mut row = logits.row(index, steps - 1, self.plan.outputs);
+            match logits {
+                Logits::Float(_) => row.iter_mut().for_each(|value| value.push('f')),
+                Logits::Whole(..) => row
+                    .iter_mut()
+                    .for_each(|value| *value = whole(value.parse().unwrap_or(0))),
+            }
+            rows.push(format!("{{ {} }}", row.join(", ")));
+        }
+        text += &table("inputs", &Tensor::F32(inputs));
+        let _ = writeln!(text, "#define SEQUENCES {}", lengths.len());
+        if self.plan.format == Format::Float {
+            let _ = writeln!(text, "#define BOUND {}", float(logits.bound()));
+        }
+        let _ = writeln!(
+            text,
+            "static const int lengths[SEQUENCES] = {{ {} }};",
+            lengths.join(", ")
+        );
+        let expected = rows.join(",\n    ");
+        let _ = writeln!(
+            text,
+            "static const ernn_logit expected[SEQUENCES][ERNN_OUTPUTS] = {{\n    {expected}\n}};\n"
+        );
+        text + &select(include_str!("selftest.c"), &self.used)
+    }
+}
+
+/// Words of a model file as part of a comment.
+fn comment(text: &str) -> String {
+    let line: String = text
+        .chars()
+        .map(|letter| if letter.is_control() { ' ' } else { letter })
+        .collect();
+    line.replace("*/", "* /").replace("/*", "/ *")
+}
+
+/// The words of a record are all that C needs to know of a layer.
+const _: () = assert!(RECORD_WORDS == 16);

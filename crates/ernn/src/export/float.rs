@@ -1,0 +1,196 @@
+//! The plan of a `f32` image: the folded numbers as they are.
+
+use ernn_core::{Activation, Format, Kind};
+use ernn_kernels::Activation as KernelActivation;
+use ernn_kernels::gated::Gates;
+
+use super::network::{Cell, Network};
+use super::plan::{Plan, PlannedLayer, Tensor};
+use crate::Result;
+use crate::cell::{FoldedDeep, FoldedGated, FoldedLeaky, FoldedRecurrent};
+use crate::checkpoint::SavedModel;
+
+/// The image of a model in `f32`.
+///
+/// # Errors
+/// If no stream can go through the model.
+pub fn float_image(saved: &SavedModel) -> Result<Vec<u8>> {
+    Ok(plan(&Network::of(saved)?).encode())
+}
+
+pub(super) fn plan(network: &Network) -> Plan {
+    Plan {
+        format: Format::Float,
+        inputs: network.inputs,
+        first: network.first,
+        outputs: network.outputs,
+        mean: network.mean,
+        tokens: network.tokens,
+        input: network.input.iter().cloned().map(Tensor::F32).collect(),
+        layers: network.layers.iter().map(layer).collect(),
+        readout: vec![
+            Tensor::F32(network.readout_weight.clone()),
+            Tensor::F32(network.readout_bias.clone()),
+        ],
+    }
+}
+
+/// The words of a record that all formats share.
+#[derive(Clone, Copy)]
+pub(super) struct Words {
+    pub kind: Kind,
+    pub hidden: usize,
+    pub rank: usize,
+    pub activation: Activation,
+    pub gate: Activation,
+    pub iterations: usize,
+    pub rows: usize,
+    pub inner: usize,
+}
+
+impl Words {
+    pub fn of(cell: &Cell) -> Self {
+        match cell {
+            Cell::Leaky(cell) => Words {
+                kind: Kind::Leaky,
+                hidden: cell.hidden,
+                rank: rank(&cell.recurrent),
+                activation: activation(cell.activation),
+                gate: Activation::Relu,
+                iterations: cell.iterations,
+                rows: cell.decay.len() / cell.iterations,
+                inner: 0,
+            },
+            Cell::Gated(cell) => Words {
+                kind: kind(cell.gates),
+                hidden: cell.hidden,
+                rank: rank(&cell.recurrent),
+                activation: activation(cell.activation),
+                gate: activation(cell.gate),
+                iterations: 0,
+                rows: 0,
+                inner: 0,
+            },
+            Cell::Deep(cell) => Words {
+                kind: Kind::Deep,
+                hidden: cell.hidden,
+                rank: 0,
+                activation: activation(cell.activation),
+                gate: Activation::Relu,
+                iterations: cell.iterations,
+                rows: cell.decay.len() / cell.iterations,
+                inner: cell.layers.len(),
+            },
+        }
+    }
+
+    /// The record's words; `numbers` are words 7 to 11, `places` words 13 to 15.
+    pub fn record(self, numbers: [u32; 5], places: [u32; 3]) -> [u32; 16] {
+        let [start, previous, identity, one, two] = numbers;
+        let [a, b, c] = places;
+        [
+            self.kind.number(),
+            self.hidden as u32,
+            self.rank as u32,
+            self.activation.number() | self.gate.number() << 8,
+            self.iterations as u32,
+            self.rows as u32,
+            self.inner as u32,
+            start,
+            previous,
+            identity,
+            one,
+            two,
+            0,
+            a,
+            b,
+            c,
+        ]
+    }
+}
+
+fn layer(cell: &Cell) -> PlannedLayer {
+    let (numbers, tensors) = match cell {
+        Cell::Leaky(cell) => leaky(cell),
+        Cell::Gated(cell) => gated(cell),
+        Cell::Deep(cell) => deep(cell),
+    };
+    PlannedLayer {
+        words: Words::of(cell).record(numbers.map(f32::to_bits), [0; 3]),
+        tensors: tensors.into_iter().cloned().map(Tensor::F32).collect(),
+    }
+}
+
+type Content<'a> = ([f32; 5], Vec<&'a Vec<f32>>);
+
+fn leaky(cell: &FoldedLeaky<f32>) -> Content<'_> {
+    let mut tensors = vec![&cell.input_weight, &cell.bias];
+    tensors.extend(matrices(&cell.recurrent));
+    tensors.extend([&cell.decay, &cell.gain]);
+    let numbers = [
+        cell.start_scale,
+        cell.previous_scale,
+        identity(&cell.recurrent),
+        0.0,
+        0.0,
+    ];
+    (numbers, tensors)
+}
+
+fn gated(cell: &FoldedGated<f32>) -> Content<'_> {
+    let mut tensors = vec![&cell.input_weight, &cell.bias];
+    tensors.extend(matrices(&cell.recurrent));
+    let [one, two] = cell.scalars;
+    ([0.0, 0.0, identity(&cell.recurrent), one, two], tensors)
+}
+
+fn deep(cell: &FoldedDeep<f32>) -> Content<'_> {
+    let mut tensors = vec![&cell.input_weight];
+    for layer in &cell.layers {
+        tensors.extend([&layer.weight, &layer.bias]);
+    }
+    tensors.extend([&cell.decay, &cell.gain]);
+    ([cell.start_scale, cell.previous_scale, 0.0, 0.0, 0.0], tensors)
+}
+
+fn matrices(recurrent: &FoldedRecurrent<f32>) -> Vec<&Vec<f32>> {
+    match recurrent {
+        FoldedRecurrent::Dense(weight) => vec![weight],
+        FoldedRecurrent::LowRank { left, right, .. } => vec![left, right],
+    }
+}
+
+fn rank(recurrent: &FoldedRecurrent<f32>) -> usize {
+    match recurrent {
+        FoldedRecurrent::Dense(_) => 0,
+        FoldedRecurrent::LowRank { rank, .. } => *rank,
+    }
+}
+
+pub(super) fn identity(recurrent: &FoldedRecurrent<f32>) -> f32 {
+    match recurrent {
+        FoldedRecurrent::Dense(_) => 0.0,
+        FoldedRecurrent::LowRank { identity, .. } => *identity,
+    }
+}
+
+fn kind(gates: Gates) -> Kind {
+    match gates {
+        Gates::Lstm => Kind::Lstm,
+        Gates::GruAfter => Kind::GruAfter,
+        Gates::GruBefore => Kind::GruBefore,
+        Gates::Ugrnn => Kind::Ugrnn,
+        Gates::FastGrnn => Kind::FastGrnn,
+        Gates::Antisymmetric => Kind::Antisymmetric,
+    }
+}
+
+fn activation(activation: KernelActivation) -> Activation {
+    match activation {
+        KernelActivation::Relu => Activation::Relu,
+        KernelActivation::Tanh => Activation::Tanh,
+        KernelActivation::Sigmoid => Activation::Sigmoid,
+        KernelActivation::HardTanh => Activation::HardTanh,
+        KernelActivation::HardSigmoid => Activation::HardSigmoid,
+    }
+}

@@ -1,0 +1,91 @@
+//! Whole numbers beside floating ones, on labeled sequences.
+
+use ernn_core::int::math::SUM_PLACES;
+use ernn_core::int::{Model, Session};
+use ernn_core::largest;
+
+use crate::Result;
+use crate::checkpoint::SavedModel;
+use crate::data::Task;
+use crate::export::{Samples, parity};
+
+/// What an `int8` model says beside the library.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Accuracy {
+    /// Sequences.
+    pub sequences: usize,
+    /// Of them, those for which both say the same class at the end.
+    pub alike: usize,
+    /// Share of right classes in `f32`; none without labels.
+    pub float: Option<f64>,
+    /// Share of right classes in `int8`.
+    pub int8: Option<f64>,
+    /// The largest difference of a logit at the end of a sequence, as a share of the largest there or of 1.
+    pub largest_difference: f64,
+    /// Numbers that did not fit, over all steps.
+    pub saturations: u64,
+}
+
+/// Runs both over all sequences.
+///
+/// # Errors
+/// If the samples do not fit the model.
+pub fn measure(saved: &SavedModel, image: &[u8], samples: &Samples) -> Result<Accuracy> {
+    let outputs = saved.model.config().classes;
+    let expected = parity::expected(saved, samples)?;
+    let (found, saturations) = int_logits(image, samples);
+    let last = |logits: &[f32]| logits[logits.len().saturating_sub(outputs)..].to_vec();
+    let (mut right, mut accuracy) = ([0; 2], Accuracy::default());
+    for (index, (expected, found)) in expected.iter().zip(&found).enumerate() {
+        let found: Vec<f32> = found.iter().map(|&logit| to_float(logit)).collect();
+        let (expected, found) = (last(expected), last(&found));
+        let classes = [largest(&expected), largest(&found)];
+        accuracy.sequences += 1;
+        accuracy.alike += usize::from(classes[0] == classes[1]);
+        accuracy.largest_difference = accuracy.largest_difference.max(parity::difference(&expected, &found));
+        if let Some(&label) = samples.labels.get(index) {
+            right
+                .iter_mut()
+                .zip(classes)
+                .for_each(|(right, class)| *right += usize::from(class == label as usize));
+        }
+    }
+    accuracy.saturations = saturations.iter().map(|&count| u64::from(count)).sum();
+    if samples.labels.len() == accuracy.sequences && saved.model.config().task == Task::Classification {
+        let [float, int8] = right.map(|right| Some(right as f64 / accuracy.sequences.max(1) as f64));
+        (accuracy.float, accuracy.int8) = (float, int8);
+    }
+    Ok(accuracy)
+}
+
+fn to_float(logit: i32) -> f32 {
+    (f64::from(logit) / f64::from(1 << SUM_PLACES)) as f32
+}
+
+/// The logits after every step, by `ernn-core`, and the numbers of each sequence that did not fit.
+pub fn int_logits(image: &[u8], samples: &Samples) -> (Vec<Vec<i32>>, Vec<u32>) {
+    let model = Model::parse(image).expect("an image that was just made");
+    let sizes = model.sizes();
+    let (mut values, mut scratch) = (vec![0; sizes.state], vec![0; sizes.scratch]);
+    let mut session = Session::new(&model, &mut values).expect("a state of the model's size");
+    let mut saturations = Vec::new();
+    let mut run = |sequence: &Vec<f32>| {
+        session.reset();
+        let mut all = Vec::new();
+        for step in sequence.chunks_exact(samples.features) {
+            let mut logits = vec![0; sizes.outputs];
+            if model.reads_tokens() {
+                session.push_token(&mut scratch, step[0] as usize)
+            } else {
+                session.push(&mut scratch, step)
+            }
+            .and_then(|()| session.logits(&mut scratch, &mut logits))
+            .expect("samples that the library has taken");
+            all.extend(logits);
+        }
+        saturations.push(session.saturations());
+        all
+    };
+    let logits = samples.sequences.iter().map(&mut run).collect();
+    (logits, saturations)
+}

@@ -1,0 +1,249 @@
+//! The plan of an `int8` image: whole numbers after training, with ranges from data.
+//!
+//! 1. The `f32` image runs over the calibration sequences and tells how large each number becomes ([`ranges`]).
+//! 2. Each kind of number gets as many binary places as its range, a tenth wider, leaves in 16 bits.
+//! 3. Each row of a matrix gets a scale of its own ([`matrix`]); zeros stay zeros. Biases, and sums, have 16 places.
+//!
+//! What the device then computes is `ernn_core::int`'s business; the tables stand in its documents.
+
+mod accuracy;
+mod matrix;
+mod ranges;
+
+use ernn_core::{Activation, Format};
+
+pub use self::accuracy::{Accuracy, int_logits, measure};
+use self::matrix::{Scaled, matrix};
+use self::ranges::{LayerRange, Ranges};
+use super::float::{Words, identity};
+use super::network::{Cell, Network};
+use super::plan::{Plan, PlannedLayer, Tensor};
+use super::{Samples, float, setting};
+use crate::Result;
+use crate::cell::{FoldedDeep, FoldedGated, FoldedLeaky, FoldedRecurrent};
+use crate::checkpoint::SavedModel;
+
+/// Binary places of sums, biases and logits.
+const SUM: i32 = ernn_core::int::math::SUM_PLACES as i32;
+/// Binary places of activations between -1 and 1.
+const PHI: i32 = 15;
+/// Binary places of a gated cell's scalars.
+const SCALAR: i32 = 14;
+/// Ranges are wider than those that were met by this factor.
+const MARGIN: f64 = 1.1;
+
+/// The image of a model in `int8`, calibrated on these sequences.
+///
+/// # Errors
+/// If no stream can go through the model, or its numbers are too large for 16 bits.
+pub fn int_image(saved: &SavedModel, samples: &Samples) -> Result<Vec<u8>> {
+    Ok(plan(saved, samples)?.encode())
+}
+
+pub(super) fn plan(saved: &SavedModel, samples: &Samples) -> Result<Plan> {
+    let network = Network::of(saved)?;
+    let hidden: Vec<usize> = network.layers.iter().map(|cell| Words::of(cell).hidden).collect();
+    let ranges = Ranges::of(&float::plan(&network).encode(), samples, &hidden);
+    let input = places("input", ranges.input)?;
+    let mut source = input;
+    let mut layers = Vec::with_capacity(network.layers.len());
+    for (index, (cell, range)) in network.layers.iter().zip(&ranges.layers).enumerate() {
+        let layer = Layer::of(cell, range, source).map_err(|error| in_layer(index, error))?;
+        source = layer.h;
+        layers.push(layer.plan(cell).map_err(|error| in_layer(index, error))?);
+    }
+    let hidden = network.readout_weight.len() / network.outputs;
+    let readout = matrix(&network.readout_weight, hidden, SUM - source)?;
+    Ok(Plan {
+        format: Format::Int8,
+        inputs: network.inputs,
+        first: network.first,
+        outputs: network.outputs,
+        mean: network.mean,
+        tokens: network.tokens,
+        input: input_tensors(&network, input),
+        layers,
+        readout: with_bias(readout, &network.readout_bias),
+    })
+}
+
+/// Which layer an error is of.
+fn in_layer(index: usize, error: crate::Error) -> crate::Error {
+    match error {
+        crate::Error::Setting { name, found, expected } => crate::Error::Setting {
+            name: format!("layer {}, {name}", index + 1),
+            found,
+            expected,
+        },
+        other => other,
+    }
+}
+
+/// Mean, and scale times the places; of tokens the embedding, and nothing.
+fn input_tensors(network: &Network, places: i32) -> Vec<Tensor> {
+    let [first, scale] = &network.input;
+    if network.tokens {
+        let rows = first
+            .iter()
+            .map(|&value| rounded(f64::from(value) * 2f64.powi(places)) as i16);
+        return vec![Tensor::I16(rows.collect()), Tensor::F32(Vec::new())];
+    }
+    let scale = scale.iter().map(|&scale| scale * 2f32.powi(places));
+    vec![Tensor::F32(first.clone()), Tensor::F32(scale.collect())]
+}
+
+/// The most binary places, up to 15, with which a range fits 16 bits.
+fn places(what: &str, range: f64) -> Result<i32> {
+    let fits = |places: &i32| range * MARGIN * 2f64.powi(*places) <= 32_767.0;
+    (0..=15).rev().find(fits).ok_or_else(|| {
+        let found = format!("numbers up to {range:.3e} in the calibration data");
+        setting(what, found, "at most 29788, which 16 bits can hold")
+    })
+}
+
+/// To the nearest, within 32 bits.
+fn rounded(value: f64) -> i32 {
+    // A cast from a float ends at the ends of the range.
+    value.round() as i32
+}
+
+/// The binary places of a layer.
+struct Layer {
+    words: Words,
+    input: i32,
+    h: i32,
+    memory: i32,
+    codes: i32,
+    phi: i32,
+}
+
+impl Layer {
+    fn of(cell: &Cell, range: &LayerRange, input: i32) -> Result<Self> {
+        let words = Words::of(cell);
+        Ok(Layer {
+            words,
+            input,
+            h: places("hidden state", range.h)?,
+            memory: places("memory", range.memory)?,
+            codes: places("codes", range.codes)?,
+            phi: match words.activation {
+                Activation::Relu => places("activation", range.phi)?,
+                _ => PHI,
+            },
+        })
+    }
+
+    fn plan(&self, cell: &Cell) -> Result<PlannedLayer> {
+        match cell {
+            Cell::Leaky(cell) => self.leaky(cell),
+            Cell::Gated(cell) => self.gated(cell),
+            Cell::Deep(cell) => self.deep(cell),
+        }
+    }
+
+    fn leaky(&self, cell: &FoldedLeaky<f32>) -> Result<PlannedLayer> {
+        let mut tensors = with_bias(matrix(&cell.input_weight, cell.inputs, SUM - self.input)?, &cell.bias);
+        tensors.extend(self.recurrent(&cell.recurrent, cell.hidden)?);
+        let steps = self.steps(&cell.decay, &cell.gain, &mut tensors)?;
+        let (factor, shift) = self.identity(&cell.recurrent)?;
+        let numbers = [cell.start_scale as i32, cell.previous_scale as i32, factor, 0, 0];
+        Ok(self.planned(numbers, steps, shift, tensors))
+    }
+
+    fn deep(&self, cell: &FoldedDeep<f32>) -> Result<PlannedLayer> {
+        let mut tensors = matrix(&cell.input_weight, cell.inputs, SUM - self.input)?.into_tensors();
+        let (mut columns, mut source) = (cell.hidden, self.h);
+        for layer in &cell.layers {
+            tensors.extend(with_bias(matrix(&layer.weight, columns, SUM - source)?, &layer.bias));
+            (columns, source) = (layer.width, self.phi);
+        }
+        let steps = self.steps(&cell.decay, &cell.gain, &mut tensors)?;
+        let numbers = [cell.start_scale as i32, cell.previous_scale as i32, 0, 0, 0];
+        Ok(self.planned(numbers, steps, 0, tensors))
+    }
+
+    fn gated(&self, cell: &FoldedGated<f32>) -> Result<PlannedLayer> {
+        let mut tensors = with_bias(matrix(&cell.input_weight, cell.inputs, SUM - self.input)?, &cell.bias);
+        tensors.extend(self.recurrent(&cell.recurrent, cell.hidden)?);
+        let (factor, shift) = self.identity(&cell.recurrent)?;
+        let mut scalars = [0; 2];
+        for (scalar, &value) in scalars.iter_mut().zip(&cell.scalars) {
+            if value.abs() > 4.0 {
+                return Err(setting(
+                    "scalar",
+                    value,
+                    "a number from -4 to 4, which the format can hold",
+                ));
+            }
+            *scalar = rounded(f64::from(value) * 2f64.powi(SCALAR));
+        }
+        // Decay and gain are not there; their places must only be allowed ones.
+        Ok(self.planned([0, 0, factor, scalars[0], scalars[1]], (15, 15), shift, tensors))
+    }
+
+    fn recurrent(&self, recurrent: &FoldedRecurrent<f32>, hidden: usize) -> Result<Vec<Tensor>> {
+        match recurrent {
+            FoldedRecurrent::Dense(weight) => Ok(matrix(weight, hidden, SUM - self.h)?.into_tensors()),
+            FoldedRecurrent::LowRank { rank, left, right, .. } => {
+                let mut tensors = matrix(left, *rank, SUM - self.codes)?.into_tensors();
+                tensors.extend(matrix(right, hidden, self.codes - self.h)?.into_tensors());
+                Ok(tensors)
+            }
+        }
+    }
+
+    /// `c` as a whole number and a shift to the right: `c 2^(16 - places of h) = number / 2^shift`.
+    fn identity(&self, recurrent: &FoldedRecurrent<f32>) -> Result<(i32, u32)> {
+        let factor = f64::from(identity(recurrent)) * 2f64.powi(SUM - self.h);
+        let fits = |shift: &u32| (factor * f64::from(1_u32 << shift)).abs() <= 32_767.0;
+        let shift = (0..=30).rev().find(fits).unwrap_or(0);
+        let number = (factor * f64::from(1_u32 << shift)).round();
+        if number.abs() > 65_536.0 {
+            return Err(setting("identity", identity(recurrent), "a number near 1"));
+        }
+        Ok((number as i32, if number == 0.0 { 0 } else { shift }))
+    }
+
+    /// Adds `a` and `e`, and gives their places.
+    fn steps(&self, decay: &[f32], gain: &[f32], tensors: &mut Vec<Tensor>) -> Result<(u32, u32)> {
+        let mut add = |name: &str, values: &[f32], places: std::ops::RangeInclusive<i32>| {
+            let largest = values
+                .iter()
+                .fold(0.0, |largest: f64, &value| largest.max(f64::from(value).abs()));
+            let fits = |places: &i32| (largest * 2f64.powi(*places)).round() <= 32_767.0;
+            let Some(places) = places.rev().find(fits) else {
+                return Err(setting(
+                    name,
+                    format!("step sizes up to {largest:.3e}"),
+                    "smaller ones, which 16 bits can hold",
+                ));
+            };
+            let whole = values
+                .iter()
+                .map(|&value| rounded(f64::from(value) * 2f64.powi(places)) as i16);
+            tensors.push(Tensor::I16(whole.collect()));
+            Ok(places as u32)
+        };
+        Ok((add("decay", decay, 8..=15)?, add("gain", gain, 0..=24)?))
+    }
+
+    fn planned(&self, numbers: [i32; 5], (decay, gain): (u32, u32), shift: u32, tensors: Vec<Tensor>) -> PlannedLayer {
+        let bytes = |places: [i32; 4]| u32::from_le_bytes(places.map(|places| places as u8));
+        let first = bytes([self.h, self.memory, self.codes, self.phi]);
+        let second = bytes([self.input, decay as i32, gain as i32, shift as i32]);
+        PlannedLayer {
+            words: self
+                .words
+                .record(numbers.map(|number| number as u32), [first, second, 0]),
+            tensors,
+        }
+    }
+}
+
+/// A matrix, and a bias with the places of sums.
+fn with_bias(matrix: Scaled, bias: &[f32]) -> Vec<Tensor> {
+    let mut tensors = matrix.into_tensors();
+    let whole = bias.iter().map(|&value| rounded(f64::from(value) * 2f64.powi(SUM)));
+    tensors.push(Tensor::I32(whole.collect()));
+    tensors
+}

@@ -1,0 +1,144 @@
+//! Export: a trained model becomes something that runs without this library, and is shown to compute the same.
+//!
+//! ```text
+//! SavedModel -> Network (folded) -> Plan (layers and tensors of a device image) -> image bytes -> ernn-core
+//!                                                                               -> C, Rust crate
+//! ```
+//!
+//! Nothing is written before the image, run by `ernn-core`, was compared with the library on sequences ([`Parity`]), and before C was
+//! compiled and its self-test run, where there is a compiler.
+
+mod c;
+mod float;
+mod folder;
+mod int;
+mod logits;
+mod network;
+mod parity;
+mod plan;
+mod rust_crate;
+mod samples;
+
+pub use self::c::{CReport, write_c};
+pub use self::float::float_image;
+pub use self::int::{Accuracy, int_image, int_logits, measure};
+pub use self::parity::{FLOAT_BOUND, Parity, check_float, device_logits};
+pub use self::rust_crate::{RustReport, write_rust};
+pub use self::samples::Samples;
+pub use ernn_core::Format;
+use ernn_core::Sizes;
+
+use self::logits::Logits;
+use self::network::Network;
+use self::plan::Plan;
+use crate::checkpoint::SavedModel;
+use crate::{Error, Result};
+
+/// What is wanted of an export.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The beginning of all names in exported code, and the name of its files.
+    pub name: String,
+    /// The numbers that the device computes with.
+    pub format: Format,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            name: "ernn".to_string(),
+            format: Format::Float,
+        }
+    }
+}
+
+impl Options {
+    /// Refuses a name that is none in C or Rust.
+    fn check(&self) -> Result<()> {
+        let word = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_';
+        let first = self
+            .name
+            .chars()
+            .next()
+            .is_some_and(|letter| letter.is_ascii_lowercase());
+        if first && self.name.chars().all(word) {
+            return Ok(());
+        }
+        let expected = "a name of a-z, 0-9 and _, a letter first";
+        Err(setting("name", &self.name, expected))
+    }
+}
+
+/// A model that is ready to be written in some form.
+struct Prepared {
+    plan: Plan,
+    image: Vec<u8>,
+    /// What the device must say about the samples.
+    logits: Logits,
+    /// Of `f32`: the comparison with the library.
+    parity: Option<Parity>,
+}
+
+impl Prepared {
+    fn new(saved: &SavedModel, samples: &Samples, options: &Options) -> Result<Self> {
+        options.check()?;
+        if options.format == Format::Int8 {
+            let plan = int::plan(saved, samples)?;
+            let image = plan.encode();
+            // The library must take the samples as well.
+            parity::expected(saved, samples)?;
+            let (logits, saturations) = int_logits(&image, samples);
+            return Ok(Prepared {
+                logits: Logits::Whole(logits, saturations),
+                plan,
+                image,
+                parity: None,
+            });
+        }
+        let plan = float::plan(&Network::of(saved)?);
+        let image = plan.encode();
+        let parity = check_float(saved, &image, samples)?;
+        Ok(Prepared {
+            logits: Logits::Float(device_logits(&image, samples)),
+            plan,
+            image,
+            parity: Some(parity),
+        })
+    }
+
+    fn memory(&self) -> Memory {
+        let sizes = Sizes::of(&self.image);
+        // The steps; of whole numbers also the saturations, and what fills up to them.
+        let (number, rest) = match self.plan.format {
+            Format::Float => (4, 4),
+            Format::Int8 => (2, 8),
+        };
+        Memory {
+            image: self.image.len(),
+            tables: self.plan.table_bytes(),
+            state: (number * sizes.state).next_multiple_of(4) + rest,
+            scratch: number * sizes.scratch,
+        }
+    }
+}
+
+/// Bytes that an exported model takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Memory {
+    /// The device image.
+    pub image: usize,
+    /// Of it, the numbers of the model.
+    pub tables: usize,
+    /// A stream's state.
+    pub state: usize,
+    /// The scratch that streams share.
+    pub scratch: usize,
+}
+
+fn setting(name: &str, found: impl ToString, expected: impl ToString) -> Error {
+    Error::Setting {
+        name: name.to_string(),
+        found: found.to_string(),
+        expected: expected.to_string(),
+    }
+}

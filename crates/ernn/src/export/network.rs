@@ -1,0 +1,88 @@
+//! A model as a device runs it: folded cells, readout, what is done to the inputs.
+
+use super::setting;
+use crate::Result;
+use crate::cell::{Folded, FoldedDeep, FoldedGated, FoldedLeaky};
+use crate::checkpoint::SavedModel;
+use crate::evaluate::for_streams;
+use crate::model::Pooling;
+
+/// A folded cell that a device can run.
+pub(super) enum Cell {
+    Leaky(FoldedLeaky<f32>),
+    Gated(FoldedGated<f32>),
+    Deep(FoldedDeep<f32>),
+}
+
+impl Cell {
+    fn of(folded: Folded<f32>) -> Result<Self> {
+        match folded {
+            Folded::Leaky(cell) => Ok(Cell::Leaky(cell)),
+            Folded::Gated(cell) => Ok(Cell::Gated(cell)),
+            Folded::Deep(cell) => Ok(Cell::Deep(cell)),
+            Folded::Equilibrium(_) => Err(setting(
+                "solver",
+                "a cell that is solved to its equilibrium, in as many iterations as that takes",
+                "a fixed number of iterations, as a device makes",
+            )),
+        }
+    }
+}
+
+/// A model of one direction, folded.
+pub(super) struct Network {
+    pub layers: Vec<Cell>,
+    /// `[outputs, D]`.
+    pub readout_weight: Vec<f32>,
+    /// `[outputs]`.
+    pub readout_bias: Vec<f32>,
+    /// Mean and scale of the inputs; of tokens the rows of the embedding, and nothing.
+    pub input: [Vec<f32>; 2],
+    /// Whether the readout sees the mean of the states.
+    pub mean: bool,
+    pub tokens: bool,
+    /// Values of an input, or tokens that are known.
+    pub inputs: usize,
+    /// What the first layer reads.
+    pub first: usize,
+    pub outputs: usize,
+}
+
+impl Network {
+    /// # Errors
+    /// If the model reads sequences from both ends, of which a stream has only one, or solves a cell to its equilibrium.
+    pub fn of(saved: &SavedModel) -> Result<Self> {
+        let model = for_streams(&saved.model)?;
+        let config = model.config();
+        let (mut inputs, mut start) = (config.input_size, 0);
+        let mut layers = Vec::with_capacity(config.layers.len());
+        for cell in &config.layers {
+            let end = start + cell.parameter_count(inputs);
+            layers.push(Cell::of(cell.fold(inputs, &model.parameters()[start..end]))?);
+            (inputs, start) = (cell.hidden(), end);
+        }
+        let readout = &model.parameters()[start..start + config.classes * (inputs + 1)];
+        let weights = readout.len() - config.classes;
+        let (input, inputs) = match &config.embedding {
+            Some(embedding) => {
+                let tokens: Vec<u32> = (0..embedding.vocabulary as u32).collect();
+                ([model.embed(&tokens), Vec::new()], embedding.vocabulary)
+            }
+            None => {
+                let normalization = saved.normalization.clone();
+                ([normalization.mean, normalization.scale], config.input_size)
+            }
+        };
+        Ok(Network {
+            layers,
+            readout_weight: readout[..weights].to_vec(),
+            readout_bias: readout[weights..].to_vec(),
+            input,
+            mean: config.pooling == Pooling::Mean,
+            tokens: config.embedding.is_some(),
+            inputs,
+            first: config.input_size,
+            outputs: config.classes,
+        })
+    }
+}

@@ -1,0 +1,162 @@
+//! Whether a device computes what the library computes.
+
+use ernn_core::float;
+
+use super::samples::Samples;
+use crate::checkpoint::SavedModel;
+use crate::evaluate::for_streams;
+use crate::{Error, Result};
+
+/// Of a `f32` export: the largest difference of a logit that is allowed, as a share of the largest logit, or of 1.
+///
+/// Both add the same numbers in the same order; the library fuses products and additions, a device does not, so each sum differs in its
+/// last bits, and recurrences carry that on.
+pub const FLOAT_BOUND: f64 = 1e-3;
+
+/// How near an export comes to the library.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Parity {
+    /// Sequences that were compared.
+    pub sequences: usize,
+    /// Steps of them; the logits after each are compared.
+    pub steps: usize,
+    /// The largest difference of a logit, as a share of the largest logit there or of 1.
+    pub largest_difference: f64,
+    /// What is allowed.
+    pub bound: f64,
+    /// Sequences that end with another class.
+    pub other_classes: usize,
+}
+
+/// The logits of the library after every step, `[steps, outputs]`, for each sequence.
+///
+/// # Errors
+/// If a value is not finite once it is normalized, or a token is not known.
+pub(super) fn expected(saved: &SavedModel, samples: &Samples) -> Result<Vec<Vec<f32>>> {
+    let mut runner = for_streams(&saved.model)?.runner();
+    let mut all = Vec::with_capacity(samples.sequences.len());
+    for (index, sequence) in samples.sequences.iter().enumerate() {
+        runner.reset();
+        let mut logits = Vec::new();
+        for step in sequence.chunks_exact(samples.features) {
+            logits.extend(runner.push(&prepared(saved, step, index)?)?);
+        }
+        all.push(logits);
+    }
+    Ok(all)
+}
+
+/// A step as the first layer reads it.
+pub(super) fn prepared(saved: &SavedModel, step: &[f32], sequence: usize) -> Result<Vec<f32>> {
+    let problem = |problem: &str| Error::Data {
+        dataset: "the sequences".to_string(),
+        problem: format!("sequence {}: {problem}", sequence + 1),
+    };
+    if let Some(embedding) = &saved.model.config().embedding {
+        let token = step[0] as usize;
+        if token >= embedding.vocabulary {
+            return Err(problem(&format!(
+                "found token {token}, expected one below {}",
+                embedding.vocabulary
+            )));
+        }
+        return Ok(saved.model.embed(&[token as u32]));
+    }
+    let mut row = step.to_vec();
+    if !saved.normalization.apply_row(&mut row) {
+        return Err(problem(
+            "found a value that is not finite, or too far from the training data's mean",
+        ));
+    }
+    Ok(row)
+}
+
+/// Runs an image in `ernn-core` beside the library.
+///
+/// # Errors
+/// If they differ by more than [`FLOAT_BOUND`], or the samples do not fit the model.
+pub fn check_float(saved: &SavedModel, image: &[u8], samples: &Samples) -> Result<Parity> {
+    let expected = expected(saved, samples)?;
+    let found = device_logits(image, samples);
+    let outputs = saved.model.config().classes;
+    let parity = Parity::of(&expected, &found, outputs, FLOAT_BOUND);
+    parity.judged()?;
+    Ok(parity)
+}
+
+/// The logits after every step, by `ernn-core`.
+pub fn device_logits(image: &[u8], samples: &Samples) -> Vec<Vec<f32>> {
+    let model = float::Model::parse(image).expect("an image that was just made");
+    let sizes = model.sizes();
+    let (mut values, mut scratch) = (vec![0.0; sizes.state], vec![0.0; sizes.scratch]);
+    let mut session = float::Session::new(&model, &mut values).expect("a state of the model's size");
+    let mut run = |sequence: &Vec<f32>| {
+        session.reset();
+        let mut all = Vec::new();
+        for step in sequence.chunks_exact(samples.features) {
+            let mut logits = vec![0.0; sizes.outputs];
+            if model.reads_tokens() {
+                session.push_token(&mut scratch, step[0] as usize)
+            } else {
+                session.push(&mut scratch, step)
+            }
+            .and_then(|()| session.logits(&mut scratch, &mut logits))
+            .expect("samples that the library has taken");
+            all.extend(logits);
+        }
+        all
+    };
+    samples.sequences.iter().map(&mut run).collect()
+}
+
+impl Parity {
+    /// Compares logits `[steps, outputs]` of each sequence.
+    pub(super) fn of(expected: &[Vec<f32>], found: &[Vec<f32>], outputs: usize, bound: f64) -> Self {
+        let mut parity = Parity {
+            bound,
+            sequences: expected.len(),
+            ..Parity::default()
+        };
+        for (expected, found) in expected.iter().zip(found) {
+            let mut steps = expected.chunks_exact(outputs).zip(found.chunks_exact(outputs));
+            for (expected, found) in steps.clone() {
+                parity.steps += 1;
+                parity.largest_difference = parity.largest_difference.max(difference(expected, found));
+            }
+            if let Some((expected, found)) = steps.next_back() {
+                parity.other_classes += usize::from(ernn_core::largest(expected) != ernn_core::largest(found));
+            }
+        }
+        parity
+    }
+
+    fn judged(&self) -> Result<()> {
+        // What is no number is no small difference either.
+        if self.largest_difference <= self.bound {
+            return Ok(());
+        }
+        Err(Error::Data {
+            dataset: "the export".to_string(),
+            problem: format!(
+                "logits that differ from the library's by {:.1e} of the largest, expected at most {:.1e}; nothing was written",
+                self.largest_difference, self.bound
+            ),
+        })
+    }
+}
+
+/// The largest difference of two rows of logits, as a share of the largest of them or of 1; infinite if one is no number.
+pub(super) fn difference(expected: &[f32], found: &[f32]) -> f64 {
+    let largest = expected
+        .iter()
+        .fold(1.0, |largest: f64, &value| largest.max(f64::from(value).abs()));
+    let differences = expected.iter().zip(found);
+    differences.fold(0.0, |most: f64, (&expected, &found)| {
+        let difference = (f64::from(expected) - f64::from(found)).abs() / largest;
+        if difference.is_nan() {
+            f64::INFINITY
+        } else {
+            most.max(difference)
+        }
+    })
+}

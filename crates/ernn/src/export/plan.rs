@@ -1,0 +1,135 @@
+//! What an image holds, before it is bytes: the records of the layers and all tensors. The layout is [`ernn_core::image`]'s.
+
+use ernn_core::Format;
+use ernn_core::image::{CHECKSUM_AT, ENTRY, HEADER, MAGIC, MEAN, RECORD, RECORD_WORDS, TOKENS, VERSION, checksum};
+use ernn_core::{float, int};
+
+/// The numbers of a tensor.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Tensor {
+    F32(Vec<f32>),
+    I32(Vec<i32>),
+    I16(Vec<i16>),
+    U16(Vec<u16>),
+    I8(Vec<i8>),
+}
+
+impl Tensor {
+    fn bytes(&self) -> Vec<u8> {
+        match self {
+            Tensor::F32(values) => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
+            Tensor::I32(values) => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
+            Tensor::I16(values) => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
+            Tensor::U16(values) => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
+            Tensor::I8(values) => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        match self {
+            Tensor::F32(values) => values.len(),
+            Tensor::I32(values) => values.len(),
+            Tensor::I16(values) => values.len(),
+            Tensor::U16(values) => values.len(),
+            Tensor::I8(values) => values.len(),
+        }
+    }
+}
+
+/// A layer: the words of its record, of which the first tensor is filled in by [`Plan::encode`], and its tensors.
+#[derive(Clone, Debug)]
+pub(super) struct PlannedLayer {
+    pub words: [u32; RECORD_WORDS],
+    pub tensors: Vec<Tensor>,
+}
+
+/// All of an image.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub format: Format,
+    /// Values of an input, or tokens that are known.
+    pub inputs: usize,
+    /// What the first layer reads.
+    pub first: usize,
+    pub outputs: usize,
+    pub mean: bool,
+    pub tokens: bool,
+    /// What is done to the inputs.
+    pub input: Vec<Tensor>,
+    pub layers: Vec<PlannedLayer>,
+    pub readout: Vec<Tensor>,
+}
+
+/// Where the record has the index of its first tensor.
+const FIRST_TENSOR: usize = 12;
+
+impl Plan {
+    /// The image.
+    pub fn encode(&self) -> Vec<u8> {
+        let unmeasured = self.encode_with((0, 0));
+        let sizes = match self.format {
+            Format::Float => float::Model::measure(&unmeasured),
+            Format::Int8 => int::Model::measure(&unmeasured),
+        };
+        self.encode_with(sizes.expect("what is written here is an image"))
+    }
+
+    fn encode_with(&self, (state, scratch): (usize, usize)) -> Vec<u8> {
+        let tensors: Vec<&Tensor> = self.tensors().collect();
+        let data = HEADER + RECORD * self.layers.len() + ENTRY * tensors.len();
+        let flags = if self.mean { MEAN } else { 0 } | if self.tokens { TOKENS } else { 0 };
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend(VERSION.to_le_bytes());
+        bytes.extend(self.format.number().to_le_bytes());
+        let sizes = [
+            0,
+            0,
+            state,
+            scratch,
+            self.inputs,
+            self.outputs,
+            self.layers.len(),
+            tensors.len(),
+        ];
+        let words = sizes.into_iter().chain([flags as usize, self.first]);
+        bytes.extend(words.flat_map(word));
+        let mut first = self.input.len();
+        for layer in &self.layers {
+            let mut words = layer.words;
+            words[FIRST_TENSOR] = first as u32;
+            first += layer.tensors.len();
+            bytes.extend(words.into_iter().flat_map(u32::to_le_bytes));
+        }
+        let mut body = Vec::new();
+        for tensor in tensors {
+            let own = tensor.bytes();
+            bytes.extend(word(data + body.len()).into_iter().chain(word(own.len())));
+            body.extend(own);
+            body.resize(body.len().next_multiple_of(4), 0);
+        }
+        bytes.extend(body);
+        let length = word(bytes.len());
+        bytes[8..12].copy_from_slice(&length);
+        let sum = checksum(&bytes).to_le_bytes();
+        bytes[CHECKSUM_AT..CHECKSUM_AT + 4].copy_from_slice(&sum);
+        bytes
+    }
+
+    /// Bytes of all tensors.
+    pub fn table_bytes(&self) -> usize {
+        self.tensors().map(|tensor| tensor.bytes().len()).sum()
+    }
+
+    fn tensors(&self) -> impl Iterator<Item = &Tensor> {
+        let layers = self.layers.iter().flat_map(|layer| &layer.tensors);
+        self.input.iter().chain(layers).chain(&self.readout)
+    }
+}
+
+/// A number of the header.
+///
+/// # Panics
+/// Beyond 32 bits: an image of four gigabytes, which no model in a file here is.
+fn word(value: usize) -> [u8; 4] {
+    u32::try_from(value).expect("an image below 4 GB").to_le_bytes()
+}

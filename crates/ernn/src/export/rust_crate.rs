@@ -1,0 +1,159 @@
+//! A Rust crate of a model: the image, `ernn-core` to run it, and a self-test; `no_std`, no dependency beyond the folder.
+//!
+//! ```text
+//! Cargo.toml   src/lib.rs   src/model.ernn   ernn-core/
+//! ```
+
+use std::fmt::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use super::folder::{Trial, write_folder};
+use super::logits::Logits;
+use super::{Memory, Options, Parity, Prepared, Samples};
+use crate::checkpoint::SavedModel;
+use crate::{Error, Result};
+
+/// The sources of `ernn-core`, which go along.
+const CORE: [(&str, &str); 20] = [
+    ("lib.rs", include_str!("../../../ernn-core/src/lib.rs")),
+    ("error.rs", include_str!("../../../ernn-core/src/error.rs")),
+    ("image.rs", include_str!("../../../ernn-core/src/image.rs")),
+    ("layer.rs", include_str!("../../../ernn-core/src/layer.rs")),
+    ("math.rs", include_str!("../../../ernn-core/src/math.rs")),
+    ("pick.rs", include_str!("../../../ernn-core/src/pick.rs")),
+    ("float/mod.rs", include_str!("../../../ernn-core/src/float/mod.rs")),
+    ("float/deep.rs", include_str!("../../../ernn-core/src/float/deep.rs")),
+    ("float/gated.rs", include_str!("../../../ernn-core/src/float/gated.rs")),
+    ("float/layer.rs", include_str!("../../../ernn-core/src/float/layer.rs")),
+    ("float/leaky.rs", include_str!("../../../ernn-core/src/float/leaky.rs")),
+    (
+        "float/session.rs",
+        include_str!("../../../ernn-core/src/float/session.rs"),
+    ),
+    ("float/watch.rs", include_str!("../../../ernn-core/src/float/watch.rs")),
+    ("int/mod.rs", include_str!("../../../ernn-core/src/int/mod.rs")),
+    ("int/deep.rs", include_str!("../../../ernn-core/src/int/deep.rs")),
+    ("int/gated.rs", include_str!("../../../ernn-core/src/int/gated.rs")),
+    ("int/layer.rs", include_str!("../../../ernn-core/src/int/layer.rs")),
+    ("int/leaky.rs", include_str!("../../../ernn-core/src/int/leaky.rs")),
+    ("int/math.rs", include_str!("../../../ernn-core/src/int/math.rs")),
+    ("int/session.rs", include_str!("../../../ernn-core/src/int/session.rs")),
+];
+
+/// Sequences and steps of the self-test.
+const TEST_SEQUENCES: usize = 2;
+const TEST_STEPS: usize = 32;
+
+/// What an export to Rust came to.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct RustReport {
+    /// Of `f32`: the device's arithmetic beside the library's.
+    pub parity: Option<Parity>,
+    /// What it takes.
+    pub memory: Memory,
+    /// The version of cargo whose test has passed; `None`: there was none.
+    pub compiler: Option<String>,
+    /// The device image.
+    #[serde(skip)]
+    pub image: Vec<u8>,
+}
+
+/// Writes the model as a Rust crate into a new folder.
+///
+/// # Errors
+/// If no stream can go through the model, if it computes something else than the library, or cargo is there and the crate's test fails.
+/// Nothing is written then.
+pub fn write_rust(path: &Path, saved: &SavedModel, samples: &Samples, options: &Options) -> Result<RustReport> {
+    let prepared = Prepared::new(saved, samples, options)?;
+    let library = library(saved, samples, &prepared.logits);
+    let mut files = vec![
+        ("Cargo.toml".to_string(), manifest(&options.name).into_bytes()),
+        ("src/lib.rs".to_string(), library.into_bytes()),
+        ("src/model.ernn".to_string(), prepared.image.clone()),
+        ("ernn-core/Cargo.toml".to_string(), core_manifest().into_bytes()),
+    ];
+    let core = CORE
+        .iter()
+        .map(|(name, text)| (format!("ernn-core/src/{name}"), text.as_bytes().to_vec()));
+    files.extend(core);
+    let compiler = tried(&files)?;
+    write_folder(path, &files)?;
+    Ok(RustReport {
+        memory: prepared.memory(),
+        parity: prepared.parity,
+        compiler,
+        image: prepared.image,
+    })
+}
+
+fn manifest(name: &str) -> String {
+    format!(
+        "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\nernn-core = {{ path = \"ernn-core\" }}\n\n\
+         [workspace]\n"
+    )
+}
+
+fn core_manifest() -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    format!(
+        "[package]\nname = \"ernn-core\"\nversion = \"{version}\"\nedition = \"2024\"\nrust-version = \"1.95\"\nlicense = \"MIT OR Apache-2.0\"\n"
+    )
+}
+
+fn library(saved: &SavedModel, samples: &Samples, logits: &Logits) -> String {
+    let outputs = saved.model.config().classes;
+    let template = include_str!("rust_crate.txt");
+    let (mut text, number) = match logits {
+        Logits::Float(_) => (template.to_string(), "f32"),
+        Logits::Whole(..) => (template.replace("[0.0; ", "[0; ").replace("float::", "int::"), "i32"),
+    };
+    let classes: Vec<String> = saved.classes.iter().map(|class| format!("{class:?}")).collect();
+    let _ = writeln!(
+        text,
+        "\n/// Class names, in the order of the logits.\npub const CLASSES: &[&str] = &[{}];",
+        classes.join(", ")
+    );
+    let _ = writeln!(text, "\n/// Sequences, and the logits after their last step.");
+    let _ = writeln!(text, "const TESTS: &[(&[f32], [{number}; SIZES.outputs])] = &[");
+    for (index, sequence) in samples.sequences.iter().enumerate().take(TEST_SEQUENCES) {
+        let steps = (sequence.len() / samples.features).min(TEST_STEPS);
+        let row = logits.row(index, steps - 1, outputs).join(", ");
+        let _ = writeln!(text, "    (&{:?}, [{row}]),", &sequence[..steps * samples.features]);
+    }
+    text + "];\n"
+}
+
+/// Runs the crate's own test, where there is a cargo.
+fn tried(files: &[(String, Vec<u8>)]) -> Result<Option<String>> {
+    let version = Command::new("cargo").arg("--version").stdin(Stdio::null()).output();
+    let Some(version) = version.ok().filter(|output| output.status.success()) else {
+        return Ok(None);
+    };
+    let trial = Trial::new()?;
+    for (name, bytes) in files {
+        trial.write(name, bytes)?;
+    }
+    let mut command = Command::new("cargo");
+    command.args(["test", "--offline", "--quiet"]).current_dir(&trial.path);
+    // Settings of a build that runs this are not the crate's.
+    command
+        .env("CARGO_TARGET_DIR", trial.path.join("target"))
+        .env_remove("RUSTFLAGS");
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| problem(error.to_string()))?;
+    if !output.status.success() {
+        let said = [output.stdout, output.stderr].concat();
+        return Err(problem(String::from_utf8_lossy(&said).trim().to_string()));
+    }
+    Ok(Some(String::from_utf8_lossy(&version.stdout).trim().to_string()))
+}
+
+fn problem(what: String) -> Error {
+    Error::Data {
+        dataset: "the export to Rust".to_string(),
+        problem: format!("cargo test failed: {what}; nothing was written"),
+    }
+}

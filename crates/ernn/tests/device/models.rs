@@ -1,0 +1,220 @@
+//! The table of models: every cell with its variants, alone and under others.
+
+use ernn::cell::{
+    Activation, AntisymmetricConfig, CellConfig, DeepTransitionConfig, ErnnConfig, FastGrnnConfig, FastRnnConfig,
+    GateActivation, GatedAntisymmetricConfig, GruConfig, LstmConfig, Rank, Reset, RnnConfig, Sign, SpectralConfig,
+    Start, StepSizes, UgrnnConfig,
+};
+use ernn::checkpoint::{Provenance, SavedModel};
+use ernn::data::{Normalization, Task};
+use ernn::model::{Embedding, Model, ModelConfig, Pooling};
+
+/// A model and what it is.
+pub struct Case {
+    pub name: String,
+    pub model: SavedModel,
+}
+
+const FULL: Rank = Rank::Full;
+const LOW: Rank = Rank::Low(3);
+const HIDDEN: usize = 8;
+
+/// Each cell in all forms that a device treats differently.
+fn cells() -> Vec<CellConfig> {
+    use Activation::{HardSigmoid, HardTanh, Relu, Sigmoid, Tanh};
+    let mut cells = Vec::new();
+    let forms = [
+        (FULL, 1, Tanh, Start::Previous, Sign::Plus, StepSizes::PerStep),
+        (LOW, 1, Relu, Start::Previous, Sign::Plus, StepSizes::PerStep),
+        (LOW, 3, HardTanh, Start::Zero, Sign::Plus, StepSizes::PerIteration),
+        (FULL, 5, Sigmoid, Start::Zero, Sign::Minus, StepSizes::PerStep),
+        (LOW, 2, Tanh, Start::Previous, Sign::Minus, StepSizes::PerIteration),
+    ];
+    for (rank, iterations, activation, start, sign, steps) in forms {
+        let eta = if activation == Relu { 0.01 } else { 0.1 };
+        cells.push(CellConfig::Ernn(ErnnConfig {
+            hidden: HIDDEN,
+            rank,
+            iterations,
+            activation,
+            start,
+            sign,
+            steps,
+            eta,
+            max_steps: 20,
+            ..ErnnConfig::default()
+        }));
+        cells.push(CellConfig::DeepTransition(DeepTransitionConfig {
+            hidden: HIDDEN,
+            widths: [&[][..], &[5], &[9, 2]][iterations % 3].to_vec(),
+            iterations,
+            activation,
+            start,
+            sign,
+            steps,
+            eta,
+            max_steps: 20,
+            ..DeepTransitionConfig::default()
+        }));
+    }
+    for (rank, activation, gate_activation, reset) in [
+        (FULL, Tanh, GateActivation::Sigmoid, Reset::After),
+        (LOW, HardTanh, GateActivation::HardSigmoid, Reset::Before),
+        (FULL, HardSigmoid, GateActivation::HardSigmoid, Reset::Before),
+        (LOW, Tanh, GateActivation::Sigmoid, Reset::After),
+    ] {
+        let input_rank = if rank == FULL { FULL } else { Rank::Low(2) };
+        let hidden = HIDDEN;
+        cells.extend([
+            CellConfig::Lstm(LstmConfig {
+                hidden,
+                rank,
+                input_rank,
+                gate_activation,
+                activation,
+            }),
+            CellConfig::Gru(GruConfig {
+                hidden,
+                rank,
+                input_rank,
+                gate_activation,
+                activation,
+                reset,
+            }),
+            CellConfig::Ugrnn(UgrnnConfig {
+                hidden,
+                rank,
+                input_rank,
+                gate_activation,
+                activation,
+            }),
+            CellConfig::FastGrnn(FastGrnnConfig {
+                hidden,
+                rank,
+                input_rank,
+                gate_activation,
+                activation,
+                ..FastGrnnConfig::default()
+            }),
+            CellConfig::GatedAntisymmetric(GatedAntisymmetricConfig {
+                hidden,
+                rank,
+                gate_activation,
+                activation,
+                epsilon: 0.2,
+                gamma: 0.1,
+                ..GatedAntisymmetricConfig::default()
+            }),
+            CellConfig::Antisymmetric(AntisymmetricConfig {
+                hidden,
+                rank,
+                activation,
+                epsilon: 0.2,
+                gamma: 0.1,
+                ..AntisymmetricConfig::default()
+            }),
+            CellConfig::Rnn(RnnConfig {
+                hidden,
+                rank,
+                input_rank,
+                activation,
+            }),
+            CellConfig::FastRnn(FastRnnConfig {
+                hidden,
+                rank,
+                input_rank,
+                activation,
+                ..FastRnnConfig::default()
+            }),
+            CellConfig::Spectral(SpectralConfig {
+                hidden,
+                activation,
+                ..SpectralConfig::default()
+            }),
+        ]);
+    }
+    cells
+}
+
+/// Every cell alone; then stacks in which each cell reads another one's states.
+pub fn cases() -> Vec<Case> {
+    let cells = cells();
+    let mut cases = Vec::new();
+    for (index, cell) in cells.iter().enumerate() {
+        let mut layers = vec![cell.clone()];
+        if index % 3 == 0 {
+            layers.push(cells[(index + 5) % cells.len()].clone().with_hidden(6));
+        }
+        let pooling = if index % 2 == 0 { Pooling::Last } else { Pooling::Mean };
+        let names: Vec<&str> = layers.iter().map(CellConfig::name).collect();
+        let config = ModelConfig {
+            pooling,
+            ..ModelConfig::new(3, 4, layers.clone())
+        };
+        cases.push(Case {
+            name: format!("{index}: {}, {pooling:?}", names.join(" under ")),
+            model: saved(config, index as u64),
+        });
+    }
+    cases
+}
+
+/// Each kind of cell in its first and its last form, alone.
+pub fn one_of_each() -> Vec<Case> {
+    let mut chosen = Vec::new();
+    for kind in CellConfig::KINDS {
+        let of_kind: Vec<_> = cells().into_iter().filter(|cell| cell.name() == *kind).collect();
+        for (index, cell) in [of_kind.first(), of_kind.last()].into_iter().flatten().enumerate() {
+            chosen.push(Case {
+                name: format!("{kind} {index}"),
+                model: saved(ModelConfig::new(3, 4, vec![cell.clone()]), index as u64),
+            });
+        }
+    }
+    chosen
+}
+
+/// A language model: tokens through an embedding.
+pub fn of_tokens() -> SavedModel {
+    let config = ModelConfig {
+        task: Task::NextToken,
+        embedding: Some(Embedding {
+            vocabulary: 11,
+            deviation: 1.0,
+            tied: false,
+        }),
+        ..ModelConfig::new(
+            5,
+            11,
+            vec![CellConfig::Lstm(LstmConfig {
+                hidden: 6,
+                ..LstmConfig::default()
+            })],
+        )
+    };
+    let mut model = saved(config, 1);
+    model.vocabulary = (0..11).map(|token| format!("t{token}")).collect();
+    model.classes.clear();
+    model
+}
+
+/// A model with drawn parameters, as if it had been trained.
+pub fn saved(config: ModelConfig, seed: u64) -> SavedModel {
+    let features = config.features();
+    let numbers = config.embedding.is_none();
+    SavedModel {
+        classes: (0..config.classes).map(|class| format!("class {class}")).collect(),
+        model: Model::new(config, seed).unwrap(),
+        normalization: Normalization {
+            mean: (0..features)
+                .map(|feature| if numbers { feature as f32 - 1.0 } else { 0.0 })
+                .collect(),
+            scale: (0..features)
+                .map(|feature| if numbers { 0.5 + feature as f32 } else { 1.0 })
+                .collect(),
+        },
+        vocabulary: Vec::new(),
+        feature_names: (0..features).map(|feature| format!("x{feature}")).collect(),
+        provenance: Provenance::default(),
+    }
+}

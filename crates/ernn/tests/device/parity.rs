@@ -1,0 +1,137 @@
+//! Every target computes what the library computes.
+
+use ernn::export::{Options, Samples, check_float, float_image, int_image, measure, write_rust};
+use ernn_core::float::{Model, Session};
+
+use crate::models::{Case, cases, of_tokens};
+use crate::{FORMATS, exported, has};
+
+/// Differences in the last bits, over 64 steps; what an export allows is more.
+const BOUND: f64 = 2e-5;
+
+#[test]
+fn every_cell_gives_the_librarys_logits_after_every_step() {
+    for case in cases() {
+        let samples = Samples::drawn(&case.model);
+        let image = float_image(&case.model).unwrap();
+        let parity =
+            check_float(&case.model, &image, &samples).unwrap_or_else(|error| panic!("{}: {error}", case.name));
+        assert!(parity.largest_difference < BOUND, "{}: {parity:?}", case.name);
+        assert_eq!(
+            (parity.steps, parity.sequences, parity.other_classes),
+            (1024, 16, 0),
+            "{}",
+            case.name
+        );
+    }
+}
+
+#[test]
+fn tokens_go_through_the_embedding() {
+    let model = of_tokens();
+    let parity = check_float(&model, &float_image(&model).unwrap(), &Samples::drawn(&model)).unwrap();
+    assert!(parity.largest_difference < BOUND, "{parity:?}");
+}
+
+#[test]
+fn every_cell_in_c_gives_the_bits_of_the_rust_runtime() {
+    if !has("cc") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let tokens = Case {
+        name: "tokens".to_string(),
+        model: of_tokens(),
+    };
+    for (index, case) in cases().into_iter().chain([tokens]).enumerate() {
+        let samples = Samples::drawn(&case.model);
+        for format in FORMATS {
+            exported(
+                &case,
+                &samples,
+                format,
+                &folder.path().join(format!("{index}-{format:?}")),
+            );
+        }
+    }
+}
+
+#[test]
+fn a_rust_crate_passes_its_own_test() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, model) in [("numbers", cases().swap_remove(0).model), ("tokens", of_tokens())] {
+        let options = Options {
+            name: name.to_string(),
+            ..Options::default()
+        };
+        let out = folder.path().join(name);
+        let report = write_rust(&out, &model, &Samples::drawn(&model), &options).unwrap();
+        assert!(report.compiler.is_some(), "the tests themselves run under cargo");
+        assert!(out.join("src/lib.rs").is_file() && !out.join("target").exists());
+    }
+}
+
+/// Two streams in turns, one of them saved and restored in another place.
+#[test]
+fn streams_do_not_meet() {
+    for case in cases() {
+        let image = float_image(&case.model).unwrap();
+        let model = Model::parse(&image).unwrap();
+        let sizes = model.sizes();
+        let samples = Samples::drawn(&case.model);
+        let alone = |sequence: &[f32]| {
+            let (mut values, mut scratch, mut logits) =
+                (vec![0.0; sizes.state], vec![0.0; sizes.scratch], vec![0.0; 4]);
+            let mut session = Session::new(&model, &mut values).unwrap();
+            sequence
+                .chunks_exact(3)
+                .for_each(|step| session.push(&mut scratch, step).unwrap());
+            session.logits(&mut scratch, &mut logits).unwrap();
+            logits
+        };
+        let [one, two] = [&samples.sequences[0], &samples.sequences[1]];
+        let (mut a, mut b, mut scratch) = (
+            vec![7.0; sizes.state],
+            vec![7.0; sizes.state],
+            vec![f32::NAN; sizes.scratch],
+        );
+        let mut steps = 0;
+        Session::new(&model, &mut a).unwrap();
+        let mut second = Session::new(&model, &mut b).unwrap();
+        for (x, y) in one.chunks_exact(3).zip(two.chunks_exact(3)) {
+            let mut elsewhere = a.clone();
+            let mut first = Session::resume(&model, &mut elsewhere, steps).unwrap();
+            first.push(&mut scratch, x).unwrap();
+            steps = first.steps();
+            a = elsewhere;
+            second.push(&mut scratch, y).unwrap();
+        }
+        let mut logits = vec![0.0; 4];
+        let first = Session::resume(&model, &mut a, steps).unwrap();
+        first.logits(&mut scratch, &mut logits).unwrap();
+        assert_eq!(logits, alone(one), "{}", case.name);
+        second.logits(&mut scratch, &mut logits).unwrap();
+        assert_eq!(logits, alone(two), "{}", case.name);
+    }
+}
+
+/// Weights of 8 bits cost some accuracy of a logit, and nothing else may: a formula that is wrong costs far more.
+#[test]
+fn every_cell_in_whole_numbers_is_near_the_library() {
+    for case in cases() {
+        let samples = Samples::drawn(&case.model);
+        let image = int_image(&case.model, &samples).unwrap_or_else(|error| panic!("{}: {error}", case.name));
+        let accuracy = measure(&case.model, &image, &samples).unwrap();
+        // Cells that forget nothing add up the errors of all steps.
+        let keeps = ["antisymmetric", "spectral"]
+            .iter()
+            .any(|cell| case.name.contains(cell));
+        let bound = if keeps { 0.2 } else { 0.01 };
+        assert!(accuracy.largest_difference < bound, "{}: {accuracy:?}", case.name);
+        assert_eq!(
+            accuracy.saturations, 0,
+            "{}: the data is that of the calibration",
+            case.name
+        );
+    }
+}
