@@ -47,19 +47,19 @@ fn an_ernn_is_measured_from_gradients_to_iterations() {
     for part in [
         "validation part of japanese-vowels: 4 sequences",
         "gradients",
-        "the theorem's condition",
+        "the theorem's condition held",
         "(as trained)",
         "analysis.html",
     ] {
         assert!(done.stdout.contains(part), "no `{part}` in {}", done.stdout);
     }
-    // What little it has learned has no equilibrium, and so no accuracy at one.
-    assert_eq!(done.stdout.matches("skipped: ").count(), 1, "{}", done.stdout);
+    // What little it has learned has few equilibria, and so no accuracy at them.
+    let skipped: Vec<&str> = done.stdout.lines().filter(|line| line.starts_with("skipped")).collect();
     assert!(
-        done.stdout
-            .contains("skipped: iterations at the equilibrium: only 0.0 %"),
-        "{}",
-        done.stdout
+        skipped
+            .iter()
+            .all(|line| line.starts_with("skipped: iterations at the equilibrium: only ")),
+        "{skipped:?}"
     );
     let drawings = [
         "layer-1-gradients",
@@ -181,7 +181,7 @@ fn wrong_inputs_are_refused_with_what_was_expected() {
         ("analyze", 2, "<MODEL>"),
         ("analyze nowhere japanese-vowels", 1, "nowhere"),
         ("analyze run nothing", 1, "nothing"),
-        ("analyze run other.csv", 1, "found"),
+        ("analyze run other.csv", 1, "is not among the known labels"),
         ("analyze run japanese-vowels --samples 0", 2, "--samples: found 0"),
         (
             "analyze run japanese-vowels --accuracy-samples 0",
