@@ -2,16 +2,8 @@
 
 mod support;
 
-use std::fs::{self, File};
-use std::io::BufReader;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
 use support::Place;
-
-/// A phone held upright.
-const PHONE: (usize, usize) = (390, 844);
-const DESK: (usize, usize) = (1280, 900);
+use support::browser::{DESK, MEASURE, PHONE, browse, chromium, screenshot, title, with_script};
 
 /// Results of an experiment, one of them cut short, a comparison and a run.
 fn results() -> Place {
@@ -122,125 +114,6 @@ fn refuses_what_is_no_result() {
     place.fails("report", 2, &["<RUNS>"]);
 }
 
-/// The browser, if it is there.
-fn chromium() -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    let names = ["chromium", "chromium-browser", "google-chrome"];
-    let mut places = std::env::split_paths(&path).flat_map(|folder| names.map(|name| folder.join(name)));
-    let found = places.find(|path| path.is_file());
-    if found.is_none() {
-        println!("skipped: no chromium on the PATH");
-    }
-    found
-}
-
-/// The browser with a profile of its own.
-fn browse(browser: &Path, place: &Place, (width, height): (usize, usize), arguments: &[&str], page: &str) -> String {
-    let profile = tempfile::tempdir().unwrap();
-    let done = Command::new(browser)
-        .args([
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-dev-shm-usage",
-            "--hide-scrollbars",
-        ])
-        .args([
-            "--no-first-run",
-            "--disable-background-networking",
-            "--force-device-scale-factor=1",
-        ])
-        .arg(format!("--user-data-dir={}", profile.path().display()))
-        .arg(format!("--window-size={width},{height}"))
-        .args(arguments)
-        .arg(format!("file://{}", place.path(page).display()))
-        .current_dir(place.path("."))
-        .output()
-        .unwrap();
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    String::from_utf8_lossy(&done.stdout).into_owned()
-}
-
-/// Red, green and blue of every pixel, and the width of a line.
-struct Picture {
-    width: usize,
-    pixels: Vec<[u8; 3]>,
-}
-
-fn screenshot(browser: &Path, place: &Place, size: (usize, usize), dark: bool, page: &str) -> Picture {
-    let name = format!("{}{dark}.png", size.0);
-    let picture = format!("--screenshot={}", place.path(&name).display());
-    // Blink's own numbers: 0 prefers dark, 1 light.
-    let scheme = format!("--blink-settings=preferredColorScheme={}", u8::from(!dark));
-    browse(browser, place, size, &[&picture, &scheme], page);
-    let decoder = png::Decoder::new(BufReader::new(File::open(place.path(&name)).unwrap()));
-    let mut reader = decoder.read_info().unwrap();
-    let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
-    let info = reader.next_frame(&mut bytes).unwrap();
-    let samples = info.color_type.samples();
-    assert!(samples >= 3, "a colored picture");
-    let pixels = bytes[..info.buffer_size()].chunks_exact(samples);
-    Picture {
-        width: info.width as usize,
-        pixels: pixels.map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect(),
-    }
-}
-
-impl Picture {
-    /// The color at the left edge, where nothing stands.
-    fn paper(&self) -> [u8; 3] {
-        self.pixels[self.width + 1]
-    }
-
-    /// Part of the pixels that differ clearly from the paper.
-    fn ink(&self) -> f64 {
-        let paper = self.paper();
-        let differs = |pixel: &&[u8; 3]| pixel.iter().zip(paper).any(|(&a, b)| a.abs_diff(b) > 60);
-        self.pixels.iter().filter(differs).count() as f64 / self.pixels.len() as f64
-    }
-
-    fn colors(&self) -> usize {
-        let mut colors: Vec<[u8; 3]> = self.pixels.clone();
-        colors.sort_unstable();
-        colors.dedup();
-        colors.len()
-    }
-}
-
-/// A copy of the page, for the test alone, with a script that measures it.
-fn with_script(place: &Place, script: &str) -> &'static str {
-    let page = place.text("report.html");
-    let name = "measured.html";
-    let script = format!("<script>{script}</script></body>");
-    fs::write(place.path(name), page.replace("</body>", &script)).unwrap();
-    name
-}
-
-/// The title that the script has given to the page.
-fn title(dom: &str) -> Vec<f64> {
-    let title = dom
-        .split("<title>")
-        .nth(1)
-        .and_then(|rest| rest.split("</title>").next())
-        .unwrap_or_default();
-    title
-        .split(' ')
-        .map(|number| number.parse().unwrap_or_else(|_| panic!("no numbers in {title}")))
-        .collect()
-}
-
-/// Everything that the page's boxes may not do: reach over its edges.
-const MEASURE: &str = "\
-const edge = document.documentElement.clientWidth;
-const inBox = element => element.closest('.box, pre, svg');
-const over = [...document.querySelectorAll('body *')].filter(element =>
-  !inBox(element) && element.getBoundingClientRect().right > edge + 0.5).length;
-const boxes = [...document.querySelectorAll('.box, pre')].filter(box => box.scrollWidth > box.clientWidth).length;
-const drawings = [...document.querySelectorAll('svg')];
-const cut = drawings.filter(svg => svg.getBoundingClientRect().right > edge + 0.5).length;
-const blank = drawings.filter(svg => svg.getBoundingClientRect().height < 100).length;
-document.title = [document.documentElement.scrollWidth, window.innerWidth, over, boxes, cut, blank].join(' ');";
-
 #[test]
 fn a_browser_shows_the_page_on_phone_and_desk_in_light_and_dark() {
     let Some(browser) = chromium() else {
@@ -268,7 +141,7 @@ fn nothing_reaches_over_the_edge_of_a_phone() {
     };
     let place = results();
     place.ok(REPORT);
-    let page = with_script(&place, MEASURE);
+    let page = with_script(&place, "report.html", MEASURE);
     for size in [PHONE, DESK] {
         let dom = browse(
             &browser,
@@ -304,7 +177,7 @@ fn all_tables_are_shown() {
     // innerText is what a person sees: hidden text is not in it. Details are opened first.
     let script = "document.querySelectorAll('details').forEach(details => details.open = true);
         document.body.innerHTML = '<pre>' + document.body.innerText.replaceAll('<', '&lt;') + '</pre>';";
-    let page = with_script(&place, script);
+    let page = with_script(&place, "report.html", script);
     let text = browse(
         &browser,
         &place,

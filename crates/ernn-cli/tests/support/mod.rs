@@ -1,6 +1,8 @@
 //! The real binary in a folder of its own.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod browser;
+
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};

@@ -47,7 +47,8 @@ pub struct Equilibria {
 struct Solved {
     outcome: Outcome,
     awake: usize,
-    distance: f64,
+    /// None where `z` is 0.
+    distance: Option<f64>,
 }
 
 /// How equilibria are looked for.
@@ -89,7 +90,7 @@ pub(super) fn measure(field: &Field, layer: &Layer) -> Option<Equilibria> {
         awake_where_found: awake(&found),
         awake_elsewhere: awake(&elsewhere),
         residual_elsewhere: Range::of(elsewhere.iter().map(|step| step.outcome.residual)),
-        distance: Range::of(found.iter().map(|step| step.distance)),
+        distance: Range::of(found.iter().filter_map(|step| step.distance)),
     })
 }
 
@@ -109,7 +110,7 @@ fn of_sequence(field: &Field, solver: &FoldedEquilibrium<f64>, stride: usize, in
         steps.push(Solved {
             outcome: outcomes[index / stride],
             awake: field.at(z, drive).slope.iter().filter(|slope| **slope != 0.0).count(),
-            distance: length(&apart) / length(z).max(f64::MIN_POSITIVE),
+            distance: Some(length(&apart) / length(z)).filter(|distance| distance.is_finite()),
         });
     });
     steps

@@ -145,8 +145,18 @@ fn of_residuals(found: &Residuals) -> Vec<Fact> {
         fact("measured rate an iteration, over the last ten", range(found.rate)),
         fact("steps that end nearer than they began", percent(found.shrinking)),
         fact("steps that end at a residual of at most 1e-6", percent(found.found)),
-        fact("the theorem's condition", condition(&found.theorem)),
-        fact("the corollary's condition", condition(&found.corollary)),
+    ]);
+    let [held, shrank, elsewhere] = condition(&found.theorem);
+    facts.extend([
+        fact("the theorem's condition held", held),
+        fact("the residual shrank where it held", shrank),
+        fact("and where it did not", elsewhere),
+    ]);
+    let [held, shrank, elsewhere] = condition(&found.corollary);
+    facts.extend([
+        fact("the corollary's condition held", held),
+        fact("the residual shrank where that held", shrank),
+        fact("and where that did not", elsewhere),
         fact("|I + eta dF|", range(found.norm)),
     ]);
     facts
@@ -187,12 +197,14 @@ fn of_steps(found: &Steps) -> Vec<Fact> {
     iteration.collect()
 }
 
-fn condition(found: &Condition) -> String {
-    let elsewhere = found.evaluated - found.held;
-    format!(
-        "held in {} of {} cases, and the residual shrank in {} of them; it shrank in {} of the {elsewhere} others",
-        found.held, found.evaluated, found.shrank_where_held, found.shrank_elsewhere
-    )
+/// How often it held, and how often the residual shrank where it held and where it did not.
+fn condition(found: &Condition) -> [String; 3] {
+    let of = |part: usize, whole: usize| format!("{part} of {whole}");
+    [
+        of(found.held, found.evaluated),
+        of(found.shrank_where_held, found.held),
+        of(found.shrank_elsewhere, found.evaluated - found.held),
+    ]
 }
 
 /// Head and rows of the scores; bold is that of the model.
@@ -306,10 +318,6 @@ mod tests {
             shrank_where_held: 3,
             shrank_elsewhere: 1,
         };
-        let text = condition(&found);
-        assert_eq!(
-            text,
-            "held in 4 of 10 cases, and the residual shrank in 3 of them; it shrank in 1 of the 6 others"
-        );
+        assert_eq!(condition(&found), ["4 of 10", "3 of 4", "1 of 6"]);
     }
 }

@@ -42,11 +42,18 @@ pub(super) fn matrix(values: &[f32], columns: usize, places: i32) -> Result<Scal
             .fold(0.0, |largest: f64, &value| largest.max(f64::from(value).abs()))
     };
     let scales: Vec<f64> = rows.clone().map(|row| largest(row) / LARGEST * unit).collect();
-    let most = scales.iter().copied().fold(0.0, f64::max);
-    // Half of the range of a factor is left for rows whose sum is too large.
-    let fits = |shift: &i32| most * 2f64.powi(*shift) <= 32_767.0;
+    // A row whose sum is too large gets a larger factor: there must be room for it.
+    let needed = |(row, &scale): (&[f32], &f64)| {
+        let sum: f64 = row.iter().map(|&value| f64::from(value).abs() * unit).sum();
+        1.1 * scale.max(sum / ROW_SUM as f64)
+    };
+    let most = rows.clone().zip(&scales).map(needed).fold(0.0, f64::max);
+    let fits = |shift: &i32| most * 2f64.powi(*shift) <= 65_000.0;
     let Some(shift) = (0..48).rev().find(fits) else {
-        let found = format!("weights up to {:.3e}", most * LARGEST / unit);
+        let found = format!(
+            "weights up to {:.3e}",
+            f64::from(values.iter().fold(0.0, |most: f32, value| most.max(value.abs())))
+        );
         return Err(setting("weight", found, "smaller ones, which the format can hold"));
     };
     let mut scaled = Scaled {
@@ -109,7 +116,7 @@ mod tests {
 
     #[test]
     fn zeros_stay_zeros() {
-        let scaled = matrix(&[0.0, 0.0, 1.0, 0.0, 0.0, -1e-6], 2, 1).unwrap();
+        let scaled = matrix(&[0.0, 0.0, 1.0, 0.0, 0.0, -1e-9], 2, 1).unwrap();
         assert_eq!(
             scaled.weights.iter().filter(|&&weight| weight != 0).count(),
             1,

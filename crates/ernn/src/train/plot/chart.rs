@@ -19,8 +19,11 @@ pub(crate) enum Scale {
 impl Scale {
     /// A linear axis that holds all values.
     pub fn linear(values: impl Iterator<Item = f64>) -> Self {
-        let (low, high) = around(values.filter(|value| value.is_finite()));
-        Scale::Linear(low, high)
+        let values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
+        let (low, high) = around(values.iter().copied());
+        // Nothing is shown below 0 where nothing is there.
+        let above = values.iter().all(|value| *value >= 0.0);
+        Scale::Linear(if above { low.max(0.0) } else { low }, high)
     }
 
     /// A logarithmic axis of whole powers of ten that holds all values above `floor`.
@@ -258,6 +261,14 @@ mod tests {
             ["1e-6", "1e-5", "1e-4", "0.001", "0.01", "0.1", "1"]
         );
         assert!(names(Scale::Logarithmic(1e-300, 1e300)).len() < 12);
+        assert_eq!(
+            Scale::linear([0.0, 0.57].into_iter()),
+            Scale::Linear(0.0, 0.6000000000000001)
+        );
+        assert_eq!(
+            Scale::linear([-0.1, f64::NAN, 0.57].into_iter()),
+            Scale::Linear(-0.2, 0.6000000000000001)
+        );
     }
 
     #[test]
