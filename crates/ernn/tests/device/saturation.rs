@@ -71,11 +71,13 @@ fn inputs_that_do_not_fit_are_the_ends_of_their_range() {
     }
 }
 
-/// 100,000 steps in one stream: the library, Rust and C.
+/// 100,000 steps in one stream: the library, Rust and C. One cell for each way of keeping a state: any more would take minutes.
 #[test]
 fn long_streams_stay_together() {
     let folder = tempfile::tempdir().unwrap();
-    for (index, case) in one_of_each().iter().enumerate() {
+    let kinds = ["ernn 0", "fastgrnn 0", "lstm 0", "antisymmetric 0"];
+    let chosen = one_of_each().into_iter().filter(|case| kinds.contains(&&case.name[..]));
+    for (index, case) in chosen.enumerate() {
         let mut samples = Samples::drawn(&case.model);
         let long = samples.sequences.concat();
         samples
@@ -88,7 +90,7 @@ fn long_streams_stay_together() {
                 .any(|cell| case.name.contains(cell));
             if forgets || format == Format::Int8 {
                 exported(
-                    case,
+                    &case,
                     &samples,
                     format,
                     &folder.path().join(format!("{index}-{format:?}")),
