@@ -10,8 +10,8 @@
 //! side, in any order and on any number of threads; a running sum with alternating signs (`s = 1`) or a plain one (`s = -1`)
 //! joins them. `R` is dense `[D,D]` or `c I + A B` with `A [D,r]`, `B [r,D]`.
 //!
-//! The columns go in *tiles* of as many as two registers hold ([`tiles`]); a tile is solved by [`solve`] and differentiated by
-//! [`gradient`]. Each lane stops at its own tolerance and is left alone from then on: a column gets the same bits whatever lies beside it.
+//! The columns go in *tiles* of as many as two registers hold (`tiles.rs`); a tile is solved by `solve.rs` and differentiated by
+//! `gradient.rs`. Each lane stops at its own tolerance and is left alone from then on: a column gets the same bits whatever lies beside it.
 
 mod anderson;
 mod batch;
@@ -43,7 +43,7 @@ use crate::{Activation, Real};
 pub enum Method {
     /// `z <- z + F(z) / gamma`. Converges where `||R|| < gamma`, at the rate of their quotient.
     FixedPoint,
-    /// The same, extrapolated from the last [`anderson::MEMORY`] steps (type II; Walker and Ni, SIAM J. Numer. Anal. 49, 2011).
+    /// The same, extrapolated from the last five steps (type II; Walker and Ni, SIAM J. Numer. Anal. 49, 2011).
     Anderson,
     /// `z <- z - alpha F'(z)^-1 F(z)`, `alpha` halved until the residual falls.
     Newton,

@@ -51,7 +51,7 @@ pub fn write(path: &Path, saved: &SavedModel) -> Result<Vec<String>> {
 /// The bytes of the file, and what a user should know; equal models give equal bytes.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn to_bytes(saved: &SavedModel) -> Result<(Vec<u8>, Vec<String>)> {
     let (graph, own) = layers::graph(saved)?;
     let model = proto::Model {
