@@ -71,10 +71,10 @@ struct PhaseArguments {
     #[arg(long, value_name = "N", default_value_t = PhaseSettings::default().steps)]
     steps: usize,
     /// Variance of a step of the walk, in each of its two dimensions
-    #[arg(long, value_name = "X", default_value_t = PhaseSettings::default().variance)]
+    #[arg(long, value_name = "X", default_value_t = PhaseSettings::default().variance, allow_negative_numbers = true)]
     variance: f64,
     /// Step size of ERNN's inner iteration
-    #[arg(long, value_name = "X", default_value_t = PhaseSettings::default().eta)]
+    #[arg(long, value_name = "X", default_value_t = PhaseSettings::default().eta, allow_negative_numbers = true)]
     eta: f64,
     /// Print the numbers as one JSON object
     #[arg(long)]
