@@ -200,7 +200,7 @@ fn wrong_inputs_are_refused_with_what_was_expected() {
         ),
         ("analyze phase --steps 0", 2, "steps: found 0"),
         ("analyze phase --eta 2", 2, "eta: found 2"),
-        ("analyze phase --variance -1", 2, "variance"),
+        ("analyze phase --variance=-1", 2, "variance"),
         ("analyze phase --out mine", 2, "--out: found mine"),
     ] {
         place.fails(arguments, code, &[part]);
