@@ -10,7 +10,7 @@ use ernn::evaluate::{self, Prediction};
 use serde_json::{Map, Value, json};
 
 use super::predict_stream;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::reading::ReadingFlags;
 
 /// Arguments of `ernn predict`.
@@ -29,7 +29,7 @@ pub struct Arguments {
     #[arg(long)]
     stream: bool,
     /// With --stream: say it after every N steps [default: 1]
-    #[arg(long, value_name = "N", requires = "stream", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     every: Option<u64>,
     #[command(flatten)]
     reading: ReadingFlags,
@@ -46,6 +46,10 @@ pub(super) enum Format {
 
 /// Runs `ernn predict`.
 pub fn run(arguments: &Arguments) -> Result<()> {
+    // Said here: the parser drops a requirement that conflicts with the file.
+    if arguments.every.is_some() && !arguments.stream {
+        return Err(Failure::Usage("--every goes with --stream alone".to_string()));
+    }
     let saved = SavedModel::load(&arguments.model)?;
     let Some(file) = &arguments.file else {
         return predict_stream::run(&saved, arguments.format, arguments.every.unwrap_or(1));
