@@ -213,6 +213,37 @@ impl<F: Real> Panels<F> {
             });
     }
 
+    /// Writes the steps of all sequences one after the other, `[step][sequences that have it][features]`: time-major for sequences of
+    /// equal length, torch's packed form for others. `reversed`: each sequence from its last step to its first.
+    ///
+    /// # Panics
+    /// If a sequence is longer than the one before it, or `out` has another size.
+    pub fn unpack_steps(&self, reversed: bool, out: &mut [F]) {
+        assert!(self.lengths.is_sorted_by(|a, b| a >= b), "the longest sequences first");
+        let longest = self.lengths.first().copied().unwrap_or(0);
+        let mut steps = Vec::with_capacity(longest);
+        let (mut rest, mut count) = (out, self.lengths.len());
+        for step in 0..longest {
+            while self.lengths[count - 1] <= step {
+                count -= 1;
+            }
+            let (rows, tail) = rest.split_at_mut(count * self.features);
+            steps.push(rows);
+            rest = tail;
+        }
+        assert!(rest.is_empty(), "room for all steps and no more");
+        steps.into_par_iter().enumerate().for_each(|(step, rows)| {
+            for (sequence, row) in rows.chunks_exact_mut(self.features.max(1)).enumerate() {
+                let step = if reversed {
+                    self.lengths[sequence] - 1 - step
+                } else {
+                    step
+                };
+                self.read_step(sequence, step, row);
+            }
+        });
+    }
+
     /// Reads one step of one sequence into `out`.
     pub fn read_step(&self, sequence: usize, step: usize, out: &mut [F]) {
         let start = self.start(sequence, step);
@@ -448,6 +479,28 @@ mod tests {
             packed.pack(features, &lengths, |index| &sequences[index]);
             assert_eq!(packed.values[..], stepwise.values[..]);
             assert_eq!(packed.to_time_major(), stepwise.to_time_major());
+        }
+    }
+
+    #[test]
+    fn unpacking_gives_back_what_was_packed_step_by_step() {
+        let (features, lengths) = (3, [5, 4, 4, 1]);
+        let counts = [4, 3, 3, 3, 1];
+        let values: Vec<f64> = (0..counts.iter().sum::<usize>() * features)
+            .map(|at| at as f64)
+            .collect();
+        let start = |step: usize| counts[..step].iter().sum::<usize>() * features;
+        for isa in Isa::available() {
+            for reversed in [false, true] {
+                let mut panels = Panels::new(isa, 1, &[]);
+                panels.pack_steps(features, &lengths, |sequence, step| {
+                    let step = if reversed { lengths[sequence] - 1 - step } else { step };
+                    &values[start(step) + sequence * features..][..features]
+                });
+                let mut out = vec![0.0; values.len()];
+                panels.unpack_steps(reversed, &mut out);
+                assert_eq!(out, values, "{isa:?} {reversed}");
+            }
         }
     }
 
