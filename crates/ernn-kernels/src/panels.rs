@@ -8,6 +8,7 @@
 use rayon::prelude::*;
 
 use crate::aligned::Aligned;
+use crate::squares::{from_lanes, to_lanes};
 use crate::{Isa, Real};
 
 /// A ragged batch of sequences in panels. `leading` slots may stand before the first step (the given initial state).
@@ -197,18 +198,24 @@ impl<F: Real> Panels<F> {
             .into_par_iter()
             .enumerate()
             .for_each(|(block, values)| {
-                values.fill(F::ZERO);
-                for (step, rows) in values.chunks_exact_mut(slot.max(1)).enumerate() {
-                    for lane in 0..lanes.min(lengths.len() - block * lanes) {
-                        let sequence = block * lanes + lane;
-                        if step < lengths[sequence] {
-                            let row = row(sequence, step);
-                            assert_eq!(row.len(), features, "a row of all features");
-                            for (to, &from) in rows[lane..].iter_mut().step_by(lanes).zip(row) {
-                                *to = from;
-                            }
-                        }
-                    }
+                let absent = vec![F::ZERO; features];
+                let own = &lengths[block * lanes..((block + 1) * lanes).min(lengths.len())];
+                let mut rows: Vec<&[F]> = Vec::with_capacity(lanes);
+                for (step, panel) in values.chunks_exact_mut(slot.max(1)).enumerate() {
+                    rows.clear();
+                    rows.extend(own.iter().enumerate().map(|(lane, &length)| {
+                        let row = if step < length {
+                            row(block * lanes + lane, step)
+                        } else {
+                            &absent
+                        };
+                        assert_eq!(row.len(), features, "a row of all features");
+                        row
+                    }));
+                    rows.resize(lanes, &absent);
+                    let (panel, spare) = panel.split_at_mut(features * lanes);
+                    to_lanes(&rows, features, panel);
+                    spare.fill(F::ZERO);
                 }
             });
     }
@@ -232,14 +239,18 @@ impl<F: Real> Panels<F> {
             rest = tail;
         }
         assert!(rest.is_empty(), "room for all steps and no more");
+        let uniform = self.lengths.iter().all(|&length| length == longest);
         steps.into_par_iter().enumerate().for_each(|(step, rows)| {
-            for (sequence, row) in rows.chunks_exact_mut(self.features.max(1)).enumerate() {
-                let step = if reversed {
-                    self.lengths[sequence] - 1 - step
-                } else {
-                    step
-                };
-                self.read_step(sequence, step, row);
+            if reversed && !uniform {
+                for (sequence, row) in rows.chunks_exact_mut(self.features.max(1)).enumerate() {
+                    self.read_step(sequence, self.lengths[sequence] - 1 - step, row);
+                }
+                return;
+            }
+            let step = if reversed { longest - 1 - step } else { step };
+            for (block, rows) in rows.chunks_mut(self.lanes * self.features.max(1)).enumerate() {
+                let panel = &self.block(block)[step * self.slot()..];
+                from_lanes(panel, self.lanes, self.features, rows);
             }
         });
     }

@@ -20,7 +20,7 @@ random = np.random.default_rng(0)
 def gesture(to_the_left):
     angle = np.linspace(0, 2 * np.pi, random.integers(20, 41)) * (1 if to_the_left else -1) + random.uniform(0, 6)
     circle = np.stack([np.cos(angle), np.sin(angle), np.zeros_like(angle)], axis=1)
-    return circle + random.normal(size=3) + 0.1 * random.normal(size=circle.shape)
+    return circle + 0.3 * random.normal(size=3) + 0.1 * random.normal(size=circle.shape)
 
 
 names = np.array(["right", "left"])
@@ -32,7 +32,7 @@ y = names[turns]
 # Training keeps a fifth of the sequences to choose the best epoch with.
 
 # %%
-model = ernn.SequenceClassifier(hidden=32, rank=8, epochs=30, random_state=0, verbose=0)
+model = ernn.SequenceClassifier(hidden=32, rank=8, epochs=40, random_state=0)
 model.fit(X[:300], y[:300])
 print(f"accuracy on 100 others: {model.score(X[300:], y[300:]):.2f}")
 print("probabilities of", model.classes_, model.predict_proba(X[300:301])[0].round(3))

@@ -86,7 +86,7 @@ def test_pipeline_search_and_cross_validation(small):
 @pytest.mark.parametrize("cell", "ernn rnn fastrnn fastgrnn ugrnn gru lstm antisymmetric spectral deep-transition".split())
 def test_every_cell(cell):
     X, y = waves(30)
-    found = SequenceClassifier(cell, hidden=6, layers=2, bidirectional=True, epochs=2, random_state=0).fit(X, y)
+    found = SequenceClassifier(cell, hidden=16, layers=2, bidirectional=True, epochs=2, random_state=0).fit(X, y)
     assert found.model_.cells == [cell, cell]
 
 
@@ -146,7 +146,7 @@ def test_missing_values_are_refused_with_their_place_or_filled(small):
 
 def test_infinite_values_and_lonely_classes_are_refused(small):
     X, y = waves()
-    with pytest.raises(ValueError, match="only class 0"):
+    with pytest.raises(ValueError, match=r"found 1 class \(0\), expected at least 2"):
         small.fit(X, np.zeros(len(y)))
     X[0, 0, 0] = np.inf
     with pytest.raises(ValueError, match="infinite"):
@@ -162,12 +162,11 @@ def test_training_that_diverges_says_where(small):
 
 def test_sequences_of_weight_zero_do_not_count(small):
     X, y = waves()
-    wrong = y.copy()
-    wrong[::3] = 1 - wrong[::3]
-    small.set_params(validation=0.0, epochs=30)
-    weights = np.where(wrong == y, 1.0, 0.0)
-    cleaned = clone(small).fit(X, wrong, sample_weight=weights)
-    assert (cleaned.predict(X) == y).mean() > (clone(small).fit(X, wrong).predict(X) == y).mean()
+    mostly_wrong = np.where(np.arange(len(y)) % 3 == 0, y, 1 - y)
+    small.set_params(validation=0.0, epochs=40)
+    weights = (mostly_wrong == y).astype(float)
+    assert (clone(small).fit(X, mostly_wrong).predict(X) == y).mean() < 0.4
+    assert (clone(small).fit(X, mostly_wrong, sample_weight=weights).predict(X) == y).mean() > 0.9
 
 
 def test_equal_weights_are_no_weights(small):
@@ -182,7 +181,7 @@ def test_equal_weights_are_no_weights(small):
 
 @pytest.mark.parametrize(
     ("weights", "words"),
-    [([1.0], "expected"), (np.full(60, -1.0), "weight of sequence 1: found -1"), (np.zeros(60), "all 0"),
+    [([1.0], "expected"), (np.full(60, -1.0), "weight of sequence 1: found -1"), (np.zeros(60), "all zero"),
      (np.full(60, np.nan), "weight of sequence 1: found NaN")],
 )  # fmt: skip
 def test_weights_out_of_range_are_refused(small, weights, words):

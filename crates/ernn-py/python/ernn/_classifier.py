@@ -151,7 +151,7 @@ class SequenceClassifier(ClassifierMixin, BaseEstimator):
         tbptt: Optional[int] = None,
         patience: Optional[int] = None,
         retrain: Optional[bool] = None,
-        missing: str = "refuse",
+        missing: Optional[str] = "refuse",
         channels_first: bool = False,
         random_state: Union[int, np.random.RandomState, None] = None,
         n_jobs: Optional[int] = None,
@@ -230,7 +230,8 @@ class SequenceClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """Labels ``[N]`` of sequences."""
-        return self.classes_[self._predict(X)[0]]
+        numbers_, _ = self._predict(X)
+        return self.classes_[numbers_]
 
     def stream(self) -> Stream:
         """A stream at its beginning: steps go in one by one, see :class:`ernn.Stream`."""
@@ -295,7 +296,8 @@ class SequenceClassifier(ClassifierMixin, BaseEstimator):
             for name in names:
                 if getattr(self, name) is not None:
                     settings.set(table, name, getattr(self, name))
-        settings.set("data", "missing", self.missing)
+        if self.missing is not None:
+            settings.set("data", "missing", self.missing)
         settings.set("training", "seed", self._seed())
         if self.class_weight == "balanced":
             settings.set("training", "class_weights", "balanced")

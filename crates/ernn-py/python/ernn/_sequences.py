@@ -48,14 +48,15 @@ def gather(X: Any, channels_first: bool = False) -> Arrays:
             "Reshape your data, for one sequence using X.reshape(1, -1)"
         )
     array = _numbers(array, "X")
+    if 0 in array.shape:
+        names = ("sample(s)", "feature(s)") if array.ndim == 2 else ("sample(s)", "step(s)", "feature(s)")
+        what = names[array.shape.index(0)]
+        raise ValueError(f"X: found array with 0 {what} (shape={array.shape}) while a minimum of 1 is required.")
     if array.ndim == 2:
         array = array[:, :, np.newaxis]
     elif channels_first:
         array = array.transpose(0, 2, 1)
     count, steps, features = array.shape
-    if 0 in array.shape:
-        what = "sample(s)" if count == 0 else "step(s)" if steps == 0 else "feature(s)"
-        raise ValueError(f"X: found array with 0 {what} (shape={np.shape(X)}) while a minimum of 1 is required.")
     offsets = np.arange(count + 1, dtype=np.int64) * steps
     return Arrays(np.ascontiguousarray(array).reshape(-1), offsets, features)
 

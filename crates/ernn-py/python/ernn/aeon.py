@@ -53,7 +53,7 @@ class ErnnClassifier(BaseClassifier):
     def _fit(self, X, y):
         settings = self.settings or {}
         self.classifier_ = SequenceClassifier(
-            self.cell, channels_first=True, random_state=self.random_state, n_jobs=self._n_jobs, **settings
+            self.cell, channels_first=True, random_state=self.random_state, n_jobs=self.n_jobs, **settings
         )
         self.classifier_.fit(X, y)
         return self

@@ -207,13 +207,18 @@ class Recurrent(nn.Module):
         self._names: List[List[str]] = []
         for index in range(num_layers):
             inputs = input_size if index == 0 else directions * hidden_size
-            layer = _ernn.Layer(self.kind, inputs, {"hidden": hidden_size, **settings})
+            layer = _ernn.Layer(self.kind, inputs, {"hidden": hidden_size, **self._defaults(hidden_size), **settings})
             for suffix in ("", "_reverse")[:directions]:
                 self._layers.append(layer)
                 self._names.append([f"{name}_l{index}{suffix}" for name, _ in layer.tensors()])
                 for name, (_, shape) in zip(self._names[-1], layer.tensors()):
                     self.register_parameter(name, nn.Parameter(torch.empty(shape, device=device, dtype=dtype)))
         self.reset_parameters()
+
+    @staticmethod
+    def _defaults(hidden_size: int) -> Dict[str, Any]:
+        """Settings where the library's default does not fit every size."""
+        return {}
 
     def reset_parameters(self) -> None:
         """Draws parameters as the cell's literature says; the seed comes from torch's generator."""
@@ -354,6 +359,10 @@ class ERNN(Recurrent):
     """
 
     kind = "ernn"
+
+    @staticmethod
+    def _defaults(hidden_size: int) -> Dict[str, Any]:
+        return {"rank": min(8, hidden_size)}
 
 
 class RNN(_LikeTorch):

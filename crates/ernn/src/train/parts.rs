@@ -138,7 +138,7 @@ fn check_targets(dataset: &Dataset) -> Result<()> {
     if dataset.classes.len() < 2 {
         let found = dataset.classes.join(", ");
         return refuse(format!(
-            "found the only class {found}, expected at least two classes to tell apart"
+            "found 1 class ({found}), expected at least 2 classes to tell apart"
         ));
     }
     Ok(())
@@ -168,7 +168,7 @@ fn check_weights(dataset: &Dataset) -> std::result::Result<(), String> {
         ));
     }
     if weights.iter().all(|&weight| weight == 0.0) {
-        return Err("found weights that are all 0, expected one above 0".to_string());
+        return Err("found weights that are all zero, expected one above zero".to_string());
     }
     Ok(())
 }
