@@ -27,10 +27,10 @@ impl Stream {
         &mut self,
         py: Python<'py>,
         values: PyReadonlyArray1<f32>,
-    ) -> PyResult<Option<(usize, Bound<'py, PyArray1<f64>>)>> {
+    ) -> PyResult<(usize, Bound<'py, PyArray1<f64>>)> {
         self.stream.push(values.as_slice()?).map_err(exception)?;
-        let said = self.stream.prediction();
-        Ok(said.map(|prediction| (prediction.class, prediction.probabilities.to_pyarray(py))))
+        let said = self.stream.prediction().expect("a step was taken");
+        Ok((said.class, said.probabilities.to_pyarray(py)))
     }
 
     /// The next step is a first one.

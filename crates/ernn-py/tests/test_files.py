@@ -8,7 +8,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from conftest import SMALL, waves
+from conftest import waves
 
 import ernn
 
@@ -124,5 +124,29 @@ def test_export_to_c(small, tmp_path):
         small.model_.export_c(tmp_path / "device")
 
 
-def test_settings_of_the_small_model_are_those_of_the_flags():
-    assert SMALL["hidden"] == 8 and SMALL["epochs"] == 8
+@pytest.mark.parametrize(
+    ("flags", "parameters"),
+    [
+        ("--hidden 0", {"hidden": 0}),
+        ("--rank 9", {"rank": 9}),
+        ("--learning-rate 0", {"learning_rate": 0.0}),
+        ("--cell elman", {"cell": "elman"}),
+        ("--activation gelu", {"activation": "gelu"}),
+        ("--reset after", {"cell_settings": {"reset": "after"}}),
+        ("--bidirectional --tbptt 4", {"bidirectional": True, "tbptt": 4}),
+        ("--optimizer sgd --learning-rate 1e30 --clip-norm 0 --validation 0",
+         {"optimizer": "sgd", "learning_rate": 1e30, "clip_norm": 0.0, "validation": 0.0}),
+    ],
+)  # fmt: skip
+def test_errors_have_the_words_of_the_command(small, command, archive, tmp_path, flags, parameters):
+    path, X, y = archive
+    arguments = [*FLAGS, "--out", tmp_path / "run"]
+    named = [flag for flag in flags.split() if flag.startswith("--")]
+    for flag in named:
+        if flag in arguments:
+            place = arguments.index(flag)
+            del arguments[place : place + 2]
+    done = subprocess.run([command, "train", path, *arguments, *flags.split()], capture_output=True, text=True)
+    with pytest.raises((ValueError, ArithmeticError)) as caught:
+        small.set_params(**parameters).fit(X, y)
+    assert f"error: {caught.value}" in done.stderr.splitlines()
