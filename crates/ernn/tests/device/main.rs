@@ -5,7 +5,7 @@ mod damage;
 mod models;
 mod parity;
 mod saturation;
-mod wasm;
+mod web;
 
 use std::path::Path;
 use std::process::Command;
