@@ -4,6 +4,7 @@ mod cortex_m;
 mod damage;
 mod models;
 mod parity;
+mod rust_runtime;
 mod saturation;
 mod web;
 
