@@ -4,8 +4,9 @@ mod cortex_m;
 mod damage;
 mod models;
 mod parity;
+mod rust_runtime;
 mod saturation;
-mod wasm;
+mod web;
 
 use std::path::Path;
 use std::process::Command;
