@@ -8,7 +8,6 @@
 use rayon::prelude::*;
 
 use crate::aligned::Aligned;
-use crate::squares::{from_lanes, to_lanes};
 use crate::{Isa, Real};
 
 /// A ragged batch of sequences in panels. `leading` slots may stand before the first step (the given initial state).
@@ -198,24 +197,25 @@ impl<F: Real> Panels<F> {
             .into_par_iter()
             .enumerate()
             .for_each(|(block, values)| {
-                let absent = vec![F::ZERO; features];
                 let own = &lengths[block * lanes..((block + 1) * lanes).min(lengths.len())];
-                let mut rows: Vec<&[F]> = Vec::with_capacity(lanes);
+                // The rows of a step are read as they stand before they are turned: the processor foresees that.
+                let mut rows = vec![F::ZERO; lanes * features];
                 for (step, panel) in values.chunks_exact_mut(slot.max(1)).enumerate() {
-                    rows.clear();
-                    rows.extend(own.iter().enumerate().map(|(lane, &length)| {
-                        let row = if step < length {
-                            row(block * lanes + lane, step)
+                    for (lane, &length) in own.iter().enumerate() {
+                        let out = &mut rows[lane * features..][..features];
+                        if step < length {
+                            out.copy_from_slice(row(block * lanes + lane, step));
                         } else {
-                            &absent
-                        };
-                        assert_eq!(row.len(), features, "a row of all features");
-                        row
-                    }));
-                    rows.resize(lanes, &absent);
+                            out.fill(F::ZERO);
+                        }
+                    }
                     let (panel, spare) = panel.split_at_mut(features * lanes);
-                    to_lanes(&rows, features, panel);
                     spare.fill(F::ZERO);
+                    for (feature, panel) in panel.chunks_exact_mut(lanes).enumerate() {
+                        for (lane, value) in panel.iter_mut().enumerate() {
+                            *value = rows[lane * features + feature];
+                        }
+                    }
                 }
             });
     }
@@ -248,9 +248,15 @@ impl<F: Real> Panels<F> {
                 return;
             }
             let step = if reversed { longest - 1 - step } else { step };
-            for (block, rows) in rows.chunks_mut(self.lanes * self.features.max(1)).enumerate() {
-                let panel = &self.block(block)[step * self.slot()..];
-                from_lanes(panel, self.lanes, self.features, rows);
+            let mut turned = vec![F::ZERO; self.lanes * self.features];
+            for (block, rows) in rows.chunks_mut(turned.len().max(1)).enumerate() {
+                let panel = &self.block(block)[step * self.slot()..][..turned.len()];
+                for (feature, panel) in panel.chunks_exact(self.lanes).enumerate() {
+                    for (lane, &value) in panel.iter().enumerate() {
+                        turned[lane * self.features + feature] = value;
+                    }
+                }
+                rows.copy_from_slice(&turned[..rows.len()]);
             }
         });
     }
