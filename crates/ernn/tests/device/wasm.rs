@@ -4,8 +4,8 @@ use std::process::Command;
 
 use ernn::export::Samples;
 
-use crate::models::one_of_each;
-use crate::{FORMATS, exported, has};
+use crate::models::{at_equilibrium, one_of_each};
+use crate::{exported, has};
 
 const RUN: &str = "WebAssembly.instantiate(require('fs').readFileSync(process.argv[1]), {}).then(\
                    ({ instance }) => console.log('selftest', instance.exports.ernn_selftest()))";
@@ -16,10 +16,10 @@ fn every_cell_passes_its_self_test_as_webassembly() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    for (index, case) in one_of_each().iter().enumerate() {
-        for format in FORMATS {
-            let out = folder.path().join(format!("{index}-{format:?}"));
-            exported(case, &Samples::drawn(&case.model), format, &out);
+    for (index, case) in one_of_each().iter().chain(&at_equilibrium()).enumerate() {
+        for &numbers in case.numbers() {
+            let out = folder.path().join(format!("{index}-{numbers:?}"));
+            exported(case, &Samples::drawn(&case.model), numbers, &out);
             let mut clang = Command::new("clang");
             clang.args([
                 "--target=wasm32",

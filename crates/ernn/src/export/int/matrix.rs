@@ -7,6 +7,7 @@
 //! The factor `m_i` is rounded up first and the weights are rounded in its units, so that rounding it costs nothing.
 //! `sum_j |q_ij| <= 65535`, so that no sum over values of 16 bits leaves 32 bits.
 
+use super::compressed::smallest;
 use crate::Result;
 use crate::export::plan::Tensor;
 use crate::export::setting;
@@ -20,13 +21,17 @@ const ROW_SUM: i64 = 65_535;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Scaled {
     weights: Vec<i8>,
-    /// The shift, then the factors.
+    /// The shift (later with the storage above it), then the factors.
     factors: Vec<u16>,
 }
 
 impl Scaled {
-    pub fn into_tensors(self) -> Vec<Tensor> {
-        vec![Tensor::I8(self.weights), Tensor::U16(self.factors)]
+    /// In the smallest storage.
+    pub fn into_tensors(mut self) -> Vec<Tensor> {
+        let columns = self.weights.len() / (self.factors.len() - 1);
+        let (storage, bytes) = smallest(self.weights, columns);
+        self.factors[0] |= u16::from(storage) << 8;
+        vec![Tensor::I8(bytes), Tensor::U16(self.factors)]
     }
 }
 

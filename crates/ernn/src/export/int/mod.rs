@@ -2,11 +2,13 @@
 //!
 //! 1. The `f32` image runs over the calibration sequences and tells how large each number becomes ([`ranges`]).
 //! 2. Each kind of number gets as many binary places as its range, a tenth wider, leaves in 16 bits.
-//! 3. Each row of a matrix gets a scale of its own ([`matrix`]); zeros stay zeros. Biases, and sums, have 16 places.
+//! 3. Each row of a matrix gets a scale of its own ([`matrix`]); zeros stay zeros, and are left out where that is smaller ([`compressed`]).
+//!    Biases, and sums, have 16 places.
 //!
 //! What the device then computes is `ernn_core::int`'s business; the tables stand in its documents.
 
 mod accuracy;
+mod compressed;
 mod matrix;
 mod ranges;
 
@@ -18,7 +20,7 @@ use self::ranges::{LayerRange, Ranges};
 use super::float::{Words, identity};
 use super::network::{Cell, Network};
 use super::plan::{Plan, PlannedLayer, Tensor};
-use super::{Samples, float, setting};
+use super::{Samples, StateBits, float, setting};
 use crate::Result;
 use crate::cell::{FoldedDeep, FoldedGated, FoldedLeaky, FoldedRecurrent};
 use crate::checkpoint::SavedModel;
@@ -35,13 +37,16 @@ const MARGIN: f64 = 1.1;
 /// The image of a model in `int8`, calibrated on these sequences.
 ///
 /// # Errors
-/// If no stream can go through the model, or its numbers are too large for 16 bits.
-pub fn int_image(saved: &SavedModel, samples: &Samples) -> Result<Vec<u8>> {
-    Ok(plan(saved, samples)?.encode())
+/// If no stream can go through the model, its state has no bound, or its numbers are too large for 16 bits.
+pub fn int_image(saved: &SavedModel, samples: &Samples, state: StateBits) -> Result<Vec<u8>> {
+    Ok(plan(saved, samples, state)?.encode())
 }
 
-pub(super) fn plan(saved: &SavedModel, samples: &Samples) -> Result<Plan> {
+pub(super) fn plan(saved: &SavedModel, samples: &Samples, state: StateBits) -> Result<Plan> {
     let network = Network::of(saved)?;
+    if network.layers.iter().any(|cell| matches!(cell, Cell::Equilibrium(_))) {
+        return Err(no_bound());
+    }
     let hidden: Vec<usize> = network.layers.iter().map(|cell| Words::of(cell).hidden).collect();
     let ranges = Ranges::of(&float::plan(&network).encode(), samples, &hidden);
     let input = places("input", ranges.input)?;
@@ -61,10 +66,20 @@ pub(super) fn plan(saved: &SavedModel, samples: &Samples) -> Result<Plan> {
         outputs: network.outputs,
         mean: network.mean,
         tokens: network.tokens,
+        narrow: state == StateBits::Int8,
         input: input_tensors(&network, input),
         layers,
         readout: with_bias(readout, &network.readout_bias),
     })
+}
+
+/// Why an exact ERNN stays in `f32`.
+fn no_bound() -> crate::Error {
+    setting(
+        "solver",
+        "a cell at its equilibrium, whose states add up over the steps without a bound that whole numbers could have",
+        "f32 on the device, or a cell trained with the euler solver",
+    )
 }
 
 /// Which layer an error is of.
@@ -138,6 +153,7 @@ impl Layer {
             Cell::Leaky(cell) => self.leaky(cell),
             Cell::Gated(cell) => self.gated(cell),
             Cell::Deep(cell) => self.deep(cell),
+            Cell::Equilibrium(_) => Err(no_bound()),
         }
     }
 
