@@ -193,7 +193,13 @@ fn divides(cell: &FoldedEquilibrium<f32>) -> bool {
 
 /// `c I + A B` as one matrix, where [`divides`] says no.
 fn multiplied_out(cell: &FoldedEquilibrium<f32>) -> Option<FoldedRecurrent<f32>> {
-    let FoldedRecurrent::LowRank { rank, identity, left, right } = &cell.recurrent else {
+    let FoldedRecurrent::LowRank {
+        rank,
+        identity,
+        left,
+        right,
+    } = &cell.recurrent
+    else {
         return None;
     };
     let hidden = cell.hidden;
@@ -244,5 +250,37 @@ fn activation(activation: KernelActivation) -> Activation {
         KernelActivation::Sigmoid => Activation::Sigmoid,
         KernelActivation::HardTanh => Activation::HardTanh,
         KernelActivation::HardSigmoid => Activation::HardSigmoid,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::SolverSettings;
+
+    #[test]
+    fn a_diagonal_that_may_vanish_is_multiplied_out() {
+        let mut cell = FoldedEquilibrium {
+            inputs: 1,
+            hidden: 2,
+            input_weight: vec![0.0; 2],
+            bias: vec![0.0; 2],
+            recurrent: FoldedRecurrent::LowRank {
+                rank: 1,
+                identity: 1.0,
+                left: vec![2.0, 3.0],
+                right: vec![5.0, 7.0],
+            },
+            activation: KernelActivation::Tanh,
+            gamma: 1.0,
+            previous_scale: 1.0,
+            solver: SolverSettings::default(),
+        };
+        let dense = FoldedRecurrent::Dense(vec![11.0, 14.0, 15.0, 22.0]);
+        assert_eq!(multiplied_out(&cell), Some(dense));
+        assert_eq!(Words::of(&Cell::Equilibrium(cell.clone())).rank, 0);
+        cell.gamma = 1.1;
+        assert_eq!(multiplied_out(&cell), None);
+        assert_eq!(Words::of(&Cell::Equilibrium(cell)).rank, 1);
     }
 }

@@ -137,7 +137,11 @@ fn library(saved: &SavedModel, samples: &Samples, prepared: &Prepared) -> String
 
 /// The template of a crate that computes with whole numbers.
 fn whole(template: &str, narrow: bool) -> String {
-    let state = if narrow { "[0_i8; SIZES.state]" } else { "[0_i16; SIZES.state]" };
+    let state = if narrow {
+        "[0_i8; SIZES.state]"
+    } else {
+        "[0_i16; SIZES.state]"
+    };
     let text = template.replace("[0.0; SIZES.state]", state);
     text.replace("[0.0; ", "[0; ").replace("float::", "int::")
 }

@@ -10,13 +10,18 @@ use crate::models::{at_equilibrium, cases, of_tokens, thinned};
 
 /// Of every model in `f32`, then of those with bounded states in `int8`, with states of either width in turns.
 fn images() -> Vec<Vec<u8>> {
-    let cases = cases().into_iter().chain(thinned(50, 9)).chain(thinned(3, 33).into_iter().take(6));
+    let cases = cases()
+        .into_iter()
+        .chain(thinned(50, 9))
+        .chain(thinned(3, 33).into_iter().take(6));
     let mut models: Vec<_> = cases.map(|case| case.model).collect();
     models.push(of_tokens());
     let exact = at_equilibrium();
     let float = exact.iter().map(|case| &case.model).chain(&models);
     let float = float.map(|model| float_image(model).unwrap());
-    let int = models.iter().zip([StateBits::Int16, StateBits::Int8].into_iter().cycle());
+    let int = models
+        .iter()
+        .zip([StateBits::Int16, StateBits::Int8].into_iter().cycle());
     let int = int.map(|(model, state)| int_image(model, &Samples::drawn(model), state).unwrap());
     float.chain(int).collect()
 }

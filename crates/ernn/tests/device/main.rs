@@ -55,7 +55,8 @@ fn has(program: &str) -> bool {
 
 /// Writes a case as C, which compares it with the library and with the host's own compiler.
 fn exported(case: &Case, samples: &Samples, numbers: Numbers, out: &Path) {
-    let report = write_c(out, &case.model, samples, &numbers.options()).unwrap_or_else(|error| panic!("{}: {error}", case.name));
+    let report =
+        write_c(out, &case.model, samples, &numbers.options()).unwrap_or_else(|error| panic!("{}: {error}", case.name));
     assert!(
         report.compiler.is_none() || report.same_bits,
         "{}: {report:?}",

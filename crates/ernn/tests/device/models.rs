@@ -2,8 +2,8 @@
 
 use ernn::cell::{
     Activation, AntisymmetricConfig, CellConfig, DeepTransitionConfig, ErnnConfig, FastGrnnConfig, FastRnnConfig,
-    GateActivation, GatedAntisymmetricConfig, GruConfig, LstmConfig, Rank, Reset, RnnConfig, Sign, Solver, SpectralConfig,
-    Start, StepSizes, UgrnnConfig,
+    GateActivation, GatedAntisymmetricConfig, GruConfig, LstmConfig, Rank, Reset, RnnConfig, Sign, Solver,
+    SpectralConfig, Start, StepSizes, UgrnnConfig,
 };
 use ernn::checkpoint::{Provenance, SavedModel};
 use ernn::data::{Normalization, Task};
@@ -203,23 +203,23 @@ pub fn thinned(kept: u32, hidden: usize) -> Vec<Case> {
         case
     };
     // The reflections of a spectral cell are divided by their lengths.
-    let cases = one_of_each().into_iter().filter(|case| !case.name.starts_with("spectral"));
+    let cases = one_of_each()
+        .into_iter()
+        .filter(|case| !case.name.starts_with("spectral"));
     cases.map(thin).collect()
 }
 
-/// The exact ERNN with each solver, by the system of each size that a device forms.
+/// The exact ERNN with each solver, with Newton's system of either size.
 pub fn at_equilibrium() -> Vec<Case> {
     use Activation::{HardTanh, Relu, Sigmoid, Tanh};
     let forms = [
         (LOW, Relu, Solver::Newton, 0.9, Sign::Minus),
         (FULL, Tanh, Solver::Newton, 0.9, Sign::Plus),
-        // `gamma - c phi'` may be 0 here: the matrix is multiplied out.
-        (LOW, Sigmoid, Solver::Newton, 0.0, Sign::Plus),
+        (LOW, Sigmoid, Solver::Newton, 0.9, Sign::Plus),
         (LOW, HardTanh, Solver::FixedPoint, 0.5, Sign::Minus),
         (FULL, Relu, Solver::Anderson, 0.8, Sign::Plus),
     ];
     let case = |(rank, activation, solver, contract, sign): (Rank, Activation, Solver, f64, Sign)| {
-        let gamma = if activation == Sigmoid { 0.2 } else { 1.0 };
         let cell = CellConfig::Ernn(ErnnConfig {
             hidden: HIDDEN,
             rank,
@@ -227,7 +227,6 @@ pub fn at_equilibrium() -> Vec<Case> {
             solver,
             contract,
             sign,
-            gamma,
             ..ErnnConfig::default()
         });
         Case {

@@ -37,7 +37,10 @@ fn beyond_the_calibration_c_and_rust_give_the_same_bits() {
     let folder = tempfile::tempdir().unwrap();
     for (index, case) in one_of_each().iter().enumerate() {
         let samples = with(case, wild(case));
-        for (state, numbers) in [(StateBits::Int16, Numbers::Int8), (StateBits::Int8, Numbers::Int8States)] {
+        for (state, numbers) in [
+            (StateBits::Int16, Numbers::Int8),
+            (StateBits::Int8, Numbers::Int8States),
+        ] {
             let image = int_image(&case.model, &samples, state).unwrap();
             let (_, saturations) = int_logits(&image, &samples);
             let (ranged, others) = saturations.split_at(samples.ranged);
@@ -49,7 +52,12 @@ fn beyond_the_calibration_c_and_rust_give_the_same_bits() {
             );
             assert!(others[..3].iter().all(|&count| count > 0), "{}: {others:?}", case.name);
             // Logits and counts of the compiled program are compared by the export itself.
-            exported(case, &samples, numbers, &folder.path().join(format!("{index}-{numbers:?}")));
+            exported(
+                case,
+                &samples,
+                numbers,
+                &folder.path().join(format!("{index}-{numbers:?}")),
+            );
         }
     }
 }
