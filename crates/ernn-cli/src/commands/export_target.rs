@@ -24,6 +24,8 @@ pub enum Target {
     C,
     /// A folder with a no_std Rust crate
     Rust,
+    /// A folder with a WebAssembly module and a page that runs it (needs clang and lld)
+    Web,
 }
 
 impl Target {
@@ -32,9 +34,10 @@ impl Target {
         let notes = match self {
             Target::C => return export_device::to_c(saved, path, device, reading),
             Target::Rust => return export_device::to_rust(saved, path, device, reading),
+            Target::Web => return export_device::to_web(saved, path, device, reading),
             Target::Torch | Target::Edgeml | Target::Onnx if device.given().is_some() => {
                 let flag = device.given().unwrap_or_default();
-                return Err(Failure::Usage(format!("{flag} is for --to c and --to rust alone")));
+                return Err(Failure::Usage(format!("{flag} is for --to c, rust and web alone")));
             }
             Target::Torch => torch::write(path, saved)?,
             Target::Edgeml => edgeml::write(path, saved)?,

@@ -22,6 +22,7 @@ use super::Watch;
 use super::layer::{Layer, cut, dot, product, rows};
 use super::linear::eliminate;
 use crate::layer::{Activation, Record};
+use crate::pick::copy;
 
 /// Halvings of a step before the solver gives up.
 const SMALLEST_STEP: f32 = 1.0 / 4096.0;
@@ -173,7 +174,7 @@ impl Solver<'_> {
                     *out = own - slope * f32::from_le_bytes(*weight);
                 }
             }
-            step.copy_from_slice(point.residual);
+            copy(step, point.residual);
             return eliminate(n, system, step);
         }
         for (((p, step), residual), slope) in p.iter_mut().zip(step.iter_mut()).zip(point.residual.iter()).zip(slopes) {
@@ -183,7 +184,7 @@ impl Solver<'_> {
         }
         product(self.layer.tensor(3), &[], step, right);
         for (unknown, (line, codes)) in system
-            .chunks_exact_mut(n)
+            .chunks_exact_mut(n.max(1))
             .zip(rows(self.layer.tensor(3), hidden, 0))
             .enumerate()
         {

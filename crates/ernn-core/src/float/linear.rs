@@ -50,7 +50,10 @@ fn exchange(n: usize, k: usize, system: &mut [f32], right: &mut [f32]) {
         let rows = upper.chunks_exact_mut(n.max(1)).nth(k).into_iter().flatten();
         rows.zip(lower).for_each(|(one, other)| core::mem::swap(one, other));
     }
-    right.swap(k, best);
+    if let Some((upper, lower)) = right.split_at_mut_checked(best) {
+        let both = upper.get_mut(k).zip(lower.first_mut());
+        both.into_iter().for_each(|(one, other)| core::mem::swap(one, other));
+    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use super::layer::{Layer, bias, cut};
 use super::math::Saturations;
 use super::state::{Sealed, State, Values, threshold};
 use crate::layer::Record;
+use crate::pick::copy;
 
 /// Number of tensors, if their sizes are right.
 pub(super) fn check(layer: &Layer, inputs: usize) -> Option<usize> {
@@ -59,7 +60,7 @@ pub(super) fn step<S: State>(
             let new = (gain.wrapping_mul(phi), places.gain.wrapping_add(places.phi));
             *next = saturations.combine(kept, new, places.h);
         }
-        z.copy_from_slice(next);
+        copy(z, next);
     }
     for (unit, (h, z)) in h.iter_mut().zip(z.iter()).enumerate() {
         let next = saturations.narrow(i64::from(*z).wrapping_sub(i64::from(h.wide()).wrapping_mul(previous)));

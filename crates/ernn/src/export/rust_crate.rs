@@ -137,13 +137,12 @@ fn library(saved: &SavedModel, samples: &Samples, prepared: &Prepared) -> String
 
 /// The template of a crate that computes with whole numbers.
 fn whole(template: &str, narrow: bool) -> String {
-    let state = if narrow {
-        "[0_i8; SIZES.state]"
-    } else {
-        "[0_i16; SIZES.state]"
-    };
-    let text = template.replace("[0.0; SIZES.state]", state);
-    text.replace("[0.0; ", "[0; ").replace("float::", "int::")
+    let number = if narrow { "i8" } else { "i16" };
+    let session = format!(
+        "pub use ernn_core::int::Model;\n\n/// A stream through the model.\npub type Session<'m, 's> = ernn_core::int::Session<'m, 's, {number}>;"
+    );
+    let text = template.replace("pub use ernn_core::float::{Model, Session};", &session);
+    text.replace("[0.0; ", "[0; ")
 }
 
 /// Runs the crate's own test, where there is a cargo.

@@ -4,9 +4,10 @@ mod cortex_m;
 mod damage;
 mod models;
 mod parity;
+mod rust_runtime;
 mod saturation;
 mod sparse;
-mod wasm;
+mod web;
 
 use std::path::Path;
 use std::process::Command;
