@@ -2,12 +2,13 @@
 //!
 //! 1. The `f32` image runs over the calibration sequences and tells how large each number becomes ([`ranges`]).
 //! 2. Each kind of number gets as many binary places as its range, a tenth wider, leaves in 16 bits.
-//! 3. Each row of a matrix gets a scale of its own ([`matrix`]); zeros stay zeros, and are left out where that is smaller ([`compressed`]).
+//! 3. Each row of a matrix gets a scale of its own ([`matrix`]), and its errors make up for each other on the data ([`compensation`]); zeros stay zeros, and are left out where that is smaller ([`compressed`]).
 //!    Biases, and sums, have 16 places.
 //!
 //! What the device then computes is `ernn_core::int`'s business; the tables stand in its documents.
 
 mod accuracy;
+mod compensation;
 mod compressed;
 mod matrix;
 mod ranges;
@@ -15,6 +16,7 @@ mod ranges;
 use ernn_core::{Activation, Format};
 
 pub use self::accuracy::{Accuracy, int_logits, measure};
+use self::compensation::Moment;
 use self::matrix::{Scaled, matrix};
 use self::ranges::{LayerRange, Ranges};
 use super::float::{Words, identity};
@@ -50,15 +52,15 @@ pub(super) fn plan(saved: &SavedModel, samples: &Samples, state: StateBits) -> R
     let hidden: Vec<usize> = network.layers.iter().map(|cell| Words::of(cell).hidden).collect();
     let ranges = Ranges::of(&float::plan(&network).encode(), samples, &hidden);
     let input = places("input", ranges.input)?;
-    let mut source = input;
+    let (mut source, mut seen) = (input, &ranges.seen);
     let mut layers = Vec::with_capacity(network.layers.len());
     for (index, (cell, range)) in network.layers.iter().zip(&ranges.layers).enumerate() {
-        let layer = Layer::of(cell, range, source).map_err(|error| in_layer(index, error))?;
-        source = layer.h;
+        let layer = Layer::of(cell, range, source, seen).map_err(|error| in_layer(index, error))?;
+        (source, seen) = (layer.h, &range.state);
         layers.push(layer.plan(cell).map_err(|error| in_layer(index, error))?);
     }
     let hidden = network.readout_weight.len() / network.outputs;
-    let readout = matrix(&network.readout_weight, hidden, SUM - source)?;
+    let readout = matrix(&network.readout_weight, hidden, SUM - source, seen)?;
     Ok(Plan {
         format: Format::Int8,
         inputs: network.inputs,
@@ -122,9 +124,11 @@ fn rounded(value: f64) -> i32 {
     value.round() as i32
 }
 
-/// The binary places of a layer.
-struct Layer {
+/// The binary places of a layer, and what its matrices read.
+struct Layer<'a> {
     words: Words,
+    below: &'a Moment,
+    seen: &'a LayerRange,
     input: i32,
     h: i32,
     memory: i32,
@@ -132,11 +136,13 @@ struct Layer {
     phi: i32,
 }
 
-impl Layer {
-    fn of(cell: &Cell, range: &LayerRange, input: i32) -> Result<Self> {
+impl<'a> Layer<'a> {
+    fn of(cell: &Cell, range: &'a LayerRange, input: i32, below: &'a Moment) -> Result<Self> {
         let words = Words::of(cell);
         Ok(Layer {
             words,
+            below,
+            seen: range,
             input,
             h: places("hidden state", range.h)?,
             memory: places("memory", range.memory)?,
@@ -158,7 +164,10 @@ impl Layer {
     }
 
     fn leaky(&self, cell: &FoldedLeaky<f32>) -> Result<PlannedLayer> {
-        let mut tensors = with_bias(matrix(&cell.input_weight, cell.inputs, SUM - self.input)?, &cell.bias);
+        let mut tensors = with_bias(
+            matrix(&cell.input_weight, cell.inputs, SUM - self.input, self.below)?,
+            &cell.bias,
+        );
         tensors.extend(self.recurrent(&cell.recurrent, cell.hidden)?);
         let steps = self.steps(&cell.decay, &cell.gain, &mut tensors)?;
         let (factor, shift) = self.identity(&cell.recurrent)?;
@@ -167,11 +176,16 @@ impl Layer {
     }
 
     fn deep(&self, cell: &FoldedDeep<f32>) -> Result<PlannedLayer> {
-        let mut tensors = matrix(&cell.input_weight, cell.inputs, SUM - self.input)?.into_tensors();
-        let (mut columns, mut source) = (cell.hidden, self.h);
+        let mut tensors = matrix(&cell.input_weight, cell.inputs, SUM - self.input, self.below)?.into_tensors();
+        // Nothing is told of what lies between the layers of a step.
+        let unseen = Moment::default();
+        let (mut columns, mut source, mut seen) = (cell.hidden, self.h, self.seen.source());
         for layer in &cell.layers {
-            tensors.extend(with_bias(matrix(&layer.weight, columns, SUM - source)?, &layer.bias));
-            (columns, source) = (layer.width, self.phi);
+            tensors.extend(with_bias(
+                matrix(&layer.weight, columns, SUM - source, seen)?,
+                &layer.bias,
+            ));
+            (columns, source, seen) = (layer.width, self.phi, &unseen);
         }
         let steps = self.steps(&cell.decay, &cell.gain, &mut tensors)?;
         let numbers = [cell.start_scale as i32, cell.previous_scale as i32, 0, 0, 0];
@@ -179,7 +193,10 @@ impl Layer {
     }
 
     fn gated(&self, cell: &FoldedGated<f32>) -> Result<PlannedLayer> {
-        let mut tensors = with_bias(matrix(&cell.input_weight, cell.inputs, SUM - self.input)?, &cell.bias);
+        let mut tensors = with_bias(
+            matrix(&cell.input_weight, cell.inputs, SUM - self.input, self.below)?,
+            &cell.bias,
+        );
         tensors.extend(self.recurrent(&cell.recurrent, cell.hidden)?);
         let (factor, shift) = self.identity(&cell.recurrent)?;
         let mut scalars = [0; 2];
@@ -199,10 +216,12 @@ impl Layer {
 
     fn recurrent(&self, recurrent: &FoldedRecurrent<f32>, hidden: usize) -> Result<Vec<Tensor>> {
         match recurrent {
-            FoldedRecurrent::Dense(weight) => Ok(matrix(weight, hidden, SUM - self.h)?.into_tensors()),
+            FoldedRecurrent::Dense(weight) => {
+                Ok(matrix(weight, hidden, SUM - self.h, self.seen.source())?.into_tensors())
+            }
             FoldedRecurrent::LowRank { rank, left, right, .. } => {
-                let mut tensors = matrix(left, *rank, SUM - self.codes)?.into_tensors();
-                tensors.extend(matrix(right, hidden, self.codes - self.h)?.into_tensors());
+                let mut tensors = matrix(left, *rank, SUM - self.codes, &self.seen.code)?.into_tensors();
+                tensors.extend(matrix(right, hidden, self.codes - self.h, self.seen.source())?.into_tensors());
                 Ok(tensors)
             }
         }
