@@ -2,6 +2,7 @@
 
 mod cortex_m;
 mod damage;
+mod long_stream;
 mod models;
 mod parity;
 mod rust_runtime;
