@@ -1,9 +1,9 @@
 //! A hundred thousand steps of one stream, after which host, C and Rust still agree: whole numbers to the bit, floats within a bound.
 
-use ernn::export::{Format, Samples, check_float, float_image};
+use ernn::export::{Samples, check_float, float_image};
 
 use crate::models::one_of_each;
-use crate::{exported, has};
+use crate::{Numbers, exported, has};
 
 const STEPS: usize = 100_000;
 
@@ -33,8 +33,10 @@ fn whole_numbers_in_c_are_the_bits_of_the_host_after_every_step() {
     let cases = one_of_each();
     // Saturation is no excuse: what does not fit becomes the same number everywhere.
     for (index, case) in cases.iter().enumerate().filter(|(_, case)| case.name.ends_with(" 0")) {
-        let out = folder.path().join(index.to_string());
-        exported(case, &long(&case.model), Format::Int8, &out);
+        for numbers in [Numbers::Int8, Numbers::Int8States] {
+            let out = folder.path().join(format!("{index}-{numbers:?}"));
+            exported(case, &long(&case.model), numbers, &out);
+        }
     }
 }
 

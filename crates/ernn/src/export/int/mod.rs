@@ -2,8 +2,8 @@
 //!
 //! 1. The `f32` image runs over the calibration sequences and tells how large each number becomes ([`ranges`]).
 //! 2. Each kind of number gets as many binary places as its range, a tenth wider, leaves in 16 bits.
-//! 3. Each row of a matrix gets a scale of its own ([`matrix`]), and its errors make up for each other on the data ([`compensation`]); zeros stay zeros, and are left out where that is smaller ([`compressed`]).
-//!    Biases, and sums, have 16 places.
+//! 3. Each row of a matrix gets a scale of its own ([`matrix`]), and its errors make up for each other on the data ([`compensation`]);
+//!    zeros stay zeros, and are left out where that is smaller ([`compressed`]). Biases, and sums, have 16 places.
 //!
 //! What the device then computes is `ernn_core::int`'s business; the tables stand in its documents.
 
