@@ -7,10 +7,10 @@ use burn::config::Config;
 use burn::module::{Module, Param};
 use burn::nn::{Linear, LinearConfig};
 use burn::tensor::{Device, Tensor, TensorData};
+use ernn::Error;
 use ernn::cell::CellConfig;
 use ernn::data::Task;
 use ernn::model::{self, Model, ModelConfig};
-use ernn::{Error, Result};
 
 use crate::{Recurrent, RecurrentConfig, Sequences};
 
@@ -95,7 +95,7 @@ impl Network {
     ///
     /// # Errors
     /// If the model has what this one has not: a second direction, an embedding, or another task than a class or a number a sequence.
-    pub fn from_model(model: &Model<f32>, device: &Device) -> Result<Self> {
+    pub fn from_model(model: &Model<f32>, device: &Device) -> Result<Self, Error> {
         let config = model.config();
         check(config)?;
         let (mut size, mut rest) = (config.input_size, model.parameters());
@@ -130,7 +130,7 @@ impl Network {
     ///
     /// # Errors
     /// If the task is none of a class or a number a sequence, or does not fit the size of the output.
-    pub fn to_model(&self, task: Task) -> Result<Model<f32>> {
+    pub fn to_model(&self, task: Task) -> Result<Model<f32>, Error> {
         let [_, classes] = self.readout.weight.shape().dims();
         let cells = self.layers.iter().map(|layer| layer.cell().clone());
         let d_input = self.layers.first().map_or(0, Recurrent::d_input);
@@ -167,12 +167,13 @@ fn mean(top: &Recurrent, sequences: Sequences) -> Tensor<2> {
     let lengths = sequences.lengths.clone().unwrap_or_else(|| vec![steps; batch]);
     let shares: Vec<f32> = lengths.iter().map(|&length| 1.0 / length.max(1) as f32).collect();
     // Behind a sequence's end its states are 0.
-    let sums = top.states(sequences).sum_dim(1).squeeze_dim(1);
-    let shares = Tensor::from_data(TensorData::new(shares, [batch, 1]), &sums.device());
-    sums * shares.cast(sums.dtype())
+    let sums: Tensor<2> = top.states(sequences).sum_dim(1).squeeze_dim(1);
+    let shares = TensorData::new(shares, [batch, 1]);
+    let shares = Tensor::from_data(shares, (&sums.device(), sums.dtype()));
+    sums * shares
 }
 
-fn check(config: &ModelConfig) -> Result<()> {
+fn check(config: &ModelConfig) -> Result<(), Error> {
     let refuse = |name: &str, found: String, expected: &str| {
         Err(Error::Setting {
             name: name.to_string(),

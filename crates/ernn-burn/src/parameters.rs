@@ -136,7 +136,7 @@ impl Module for Parameters {
     fn map<M: ModuleMapper>(self, mapper: &mut M) -> Self {
         self.each(|name, parameter| {
             mapper.enter_module(name, CONTAINER);
-            let mapped = each!(parameter, inner => inner.map(mapper));
+            let mapped = each!(parameter, inner => Module::map(inner, mapper));
             mapper.exit_module(name, CONTAINER);
             mapped
         })

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use burn::config::Config;
 use burn::module::{Content, DisplaySettings, Module, ModuleDisplay};
 use burn::tensor::{DType, Device, Distribution, Int, Tensor};
+use ernn::Error;
 use ernn::cell::CellConfig;
-use ernn::{Error, Result};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -42,7 +42,7 @@ impl RecurrentConfig {
     ///
     /// # Errors
     /// If the settings contradict each other.
-    pub fn try_init(&self, device: &Device) -> Result<Recurrent> {
+    pub fn try_init(&self, device: &Device) -> Result<Recurrent, Error> {
         self.check()?;
         let mut values = vec![0.0; self.cell.parameter_count(self.d_input)];
         let mut random = ChaCha8Rng::seed_from_u64(seed(device));
@@ -54,7 +54,7 @@ impl RecurrentConfig {
     ///
     /// # Errors
     /// If the settings contradict each other, or there are more or fewer numbers than the cell has.
-    pub fn with_values(&self, values: &[f32], device: &Device) -> Result<Recurrent> {
+    pub fn with_values(&self, values: &[f32], device: &Device) -> Result<Recurrent, Error> {
         self.check()?;
         let spans = self.cell.spans(self.d_input, "", 0);
         let count = self.cell.parameter_count(self.d_input);
@@ -74,7 +74,7 @@ impl RecurrentConfig {
         })
     }
 
-    fn check(&self) -> Result<()> {
+    fn check(&self) -> Result<(), Error> {
         if self.d_input == 0 {
             return Err(Error::Setting {
                 name: "d_input".to_string(),

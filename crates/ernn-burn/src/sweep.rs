@@ -10,7 +10,6 @@
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 
-use burn::backend::TensorMetadata;
 use burn::tensor::DType;
 use ernn::Panels;
 use ernn::cell::{CellConfig, Folded, Piece};

@@ -96,7 +96,11 @@ fn a_file_of_the_command_classifies_alike() {
         );
         let total: f32 = logits.iter().map(|logit| logit.exp()).sum();
         let found: Vec<f32> = logits.iter().map(|logit| logit.exp() / total).collect();
-        assert_near(&found, &expected.probabilities, &format!("sequence {sequence}"));
+        assert_near(
+            &found,
+            &narrow(&expected.probabilities),
+            &format!("sequence {sequence}"),
+        );
     }
     // And back: the same bytes.
     let again = SavedModel {

@@ -152,7 +152,7 @@ impl Eager {
         let q = |name: &str| {
             let vectors = self.get(name);
             let [count, _] = vectors.dims();
-            let identity = Tensor::<2>::eye(hidden, (&vectors.device(), vectors.dtype()));
+            let identity = identity(hidden, &vectors);
             (0..count).fold(identity.clone(), |q, index| {
                 let kept = identity.clone().narrow(0, index, hidden - index).sum_dim(0);
                 let v = vectors.clone().narrow(0, index, 1) * kept;
@@ -172,7 +172,7 @@ impl Eager {
             None => {
                 let product = self.get("V").matmul(self.get("H"));
                 let [hidden, _] = product.dims();
-                Tensor::eye(hidden, (&product.device(), product.dtype())) + product
+                identity(hidden, &product) + product
             }
         };
         Matrix(vec![u.transpose()])
@@ -190,7 +190,7 @@ impl Eager {
         for _ in 0..5 {
             power = power.clone().matmul(power);
         }
-        let identity = Tensor::eye(hidden, (&power.device(), power.dtype()));
+        let identity = identity(hidden, &power);
         let norm = (power * identity).sum().powf_scalar(1.0 / 64.0).reshape([1, 1]);
         (norm.recip() * (cell.contract * cell.gamma)).clamp_max(1.0)
     }
@@ -329,6 +329,10 @@ impl Eager {
             .map(|iteration| row.clone().narrow(1, iteration, 1))
             .collect()
     }
+}
+
+fn identity(size: usize, like: &Tensor<2>) -> Tensor<2> {
+    Tensor::<2>::eye(size, &like.device()).cast(like.dtype())
 }
 
 /// Enough for a contraction by half to stand still in `f64`.
