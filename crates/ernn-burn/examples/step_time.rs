@@ -29,6 +29,7 @@ const ROUNDS: usize = 7;
 
 /// Burn's own layers.
 #[derive(Module, Debug)]
+#[allow(clippy::large_enum_variant)] // There is a handful of them.
 enum Own {
     Rnn(Rnn),
     Lstm(Lstm),
@@ -42,6 +43,7 @@ struct Matrices {
 }
 
 /// A way to run a training step.
+#[allow(clippy::large_enum_variant)]
 enum Way {
     Fused(Recurrent),
     Own(Own),

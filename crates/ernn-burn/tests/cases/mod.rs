@@ -27,6 +27,11 @@ impl Case {
         }
     }
 
+    /// Whether the state is found to a tolerance, instead of by a number of steps.
+    pub fn solves(&self) -> bool {
+        matches!(&self.cell, CellConfig::Ernn(cell) if cell.solver != Solver::Euler)
+    }
+
     /// Parameters at which every term matters and no state grows; each is a number of `f32`.
     pub fn values(&self, inputs: usize) -> Vec<f64> {
         let mut random = ChaCha8Rng::seed_from_u64(self.name.len() as u64);
@@ -62,7 +67,7 @@ struct Cast(DType);
 impl ModuleMapper for Cast {
     fn map_float<const D: usize>(&mut self, parameter: Param<Tensor<D>>) -> Param<Tensor<D>> {
         let dtype = self.0;
-        parameter.map(|tensor| tensor.detach().cast(dtype).require_grad())
+        parameter.map(|tensor| tensor.cast(dtype).detach().require_grad())
     }
 }
 
