@@ -17,8 +17,7 @@ use burn::module::Module;
 use burn::nn::loss::CrossEntropyLossConfig;
 use burn::optim::AdamConfig;
 use burn::tensor::{Device, Int, Tensor, TensorData};
-use burn::train::metric::{AccuracyMetric, LossMetric};
-use burn::train::{ClassificationOutput, InferenceStep, Learner, SupervisedTraining, TrainOutput, TrainStep};
+use burn::train::{ClassificationOutput, InferenceStep, Learner, TrainOutput, TrainStep};
 use ernn::cell::{CellConfig, ErnnConfig, Rank};
 use ernn::checkpoint::{Provenance, SavedModel};
 use ernn::data::{self, Normalization, OpenOptions, Part, Task, View};
@@ -112,18 +111,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let data = data::open("japanese-vowels", &OpenOptions::default())?;
     let test = data.test.as_ref().ok_or("this data set has a test part")?;
     let normalization = Normalization::fit(&View::of(&data.train))?;
-    let loader = |part: &Part| -> Result<_, ernn::Error> {
-        let mut part = part.clone();
-        normalization.apply(&mut part)?;
-        let padding = Padding {
-            features: part.features,
-        };
-        let builder = DataLoaderBuilder::new(padding).batch_size(BATCH_SIZE).shuffle(1);
-        Ok(builder.build(utterances(&part)))
+    let mut part = data.train.clone();
+    normalization.apply(&mut part)?;
+    let padding = Padding {
+        features: part.features,
     };
-
     let device = Device::flex().autodiff();
     device.seed(1);
+    let loader = DataLoaderBuilder::new(padding)
+        .batch_size(BATCH_SIZE)
+        .shuffle(1)
+        .set_device(device.clone())
+        .build(utterances(&part));
+
     let cell = CellConfig::Ernn(ErnnConfig {
         hidden: 64,
         rank: Rank::Low(8),
@@ -134,17 +134,26 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let optimizer = AdamConfig::new().with_grad_clipping(Some(GradientClippingConfig::Norm(1.0)));
     let steps = EPOCHS * data.train.len().div_ceil(BATCH_SIZE);
     let schedule = CosineAnnealingLrSchedulerConfig::new(LEARNING_RATE, steps).init()?;
-    let learner = Learner::new(Classifier { network }, optimizer.init(), schedule);
-    let training = SupervisedTraining::new(folder.join("burn"), loader(&data.train)?, loader(test)?)
-        .metrics((AccuracyMetric::new(), LossMetric::new()))
-        .num_epochs(EPOCHS)
-        .with_application_logger(None)
-        .summary();
-    let trained = training.launch(learner).model;
+    let mut learner = Learner::new(Classifier { network }, optimizer.init(), schedule);
+    for epoch in 1..=EPOCHS {
+        let (mut total, mut right) = (0.0, 0);
+        for batch in loader.iter() {
+            learner.lr_step();
+            let TrainOutput { grads, item } = learner.train_step(batch?);
+            learner.optimizer_step(grads);
+            total += item.targets.dims()[0] as f32 * item.loss.into_scalar::<f32>();
+            let found = item.output.argmax(1).squeeze_dim(1);
+            right += found.equal(item.targets).int().sum().into_scalar::<i64>();
+        }
+        if epoch % 10 == 0 {
+            let [loss, share] = [total, 100.0 * right as f32].map(|sum| sum / data.train.len() as f32);
+            println!("epoch {epoch}: training loss {loss:.4}, {share:.1} % right");
+        }
+    }
 
     // From here on it is a model of the command.
     let saved = SavedModel {
-        model: trained.network.to_model(Task::Classification)?,
+        model: learner.model().network.to_model(Task::Classification)?,
         normalization,
         classes: data.classes.clone(),
         vocabulary: Vec::new(),
