@@ -136,6 +136,19 @@ fn a_sequence_in_two_pieces_is_the_sequence() {
 }
 
 #[test]
+fn a_sequence_of_no_steps_keeps_its_state() {
+    let layer = ernn();
+    let state: Tensor<2> = input(2, 2, &graph()).reshape([2, HIDDEN]);
+    let sequences = Sequences::new(input(2, 5, &graph()))
+        .with_lengths([0, 5])
+        .with_state(state.clone());
+    let last = numbers(layer.last(sequences));
+    let state = numbers(state);
+    assert_eq!(last[..HIDDEN], state[..HIDDEN]);
+    assert_ne!(last[HIDDEN..], state[HIDDEN..]);
+}
+
+#[test]
 fn steps_may_come_first() {
     let device = graph();
     let config = RecurrentConfig::from(&GruConfig::new(INPUTS, HIDDEN));

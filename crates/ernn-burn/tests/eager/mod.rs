@@ -36,8 +36,17 @@ struct Prepared {
     w: Vec<Matrix>,
     u: Vec<Matrix>,
     biases: Vec<Tensor<2>>,
+    /// Step sizes, `[rows][K]`, each a tensor of its own.
+    eta: Vec<Vec<Tensor<2>>>,
     /// ERNN: the factor before `P U`.
     factor: Option<Tensor<2>>,
+}
+
+impl Prepared {
+    /// The step sizes of step `k`; beyond the last row it stays.
+    fn step_sizes(&self, k: usize) -> Vec<Tensor<2>> {
+        self.eta[k.min(self.eta.len() - 1)].clone()
+    }
 }
 
 impl Eager {
@@ -130,6 +139,7 @@ impl Eager {
             w: self.matrices("W", ["W1", "W2"], w_parts),
             u,
             biases,
+            eta: self.find("eta").map_or(Vec::new(), table),
             factor,
         }
     }
@@ -275,7 +285,7 @@ impl Eager {
             CellConfig::Ernn(cell) => self.equilibrate(cell, p, x, h, k),
             CellConfig::DeepTransition(cell) => {
                 let (sign, mut next) = start(cell.sign, cell.start, h);
-                for eta in self.step_sizes(k) {
+                for eta in p.step_sizes(k) {
                     let z = next.clone() + h.clone() * sign;
                     let mut a = apply(
                         cell.activation,
@@ -313,22 +323,19 @@ impl Eager {
             let z = (0..CONTRACTIONS).fold(h.zeros_like(), |z, _| transition(&z) / cell.gamma);
             return z - h.clone() * sign;
         }
-        for eta in self.step_sizes(k) {
+        for eta in p.step_sizes(k) {
             let z = next.clone() + h.clone() * sign;
             next = next + (transition(&z) - z * cell.gamma) * eta;
         }
         next
     }
+}
 
-    /// The step sizes of step `k`; beyond the last row it stays.
-    fn step_sizes(&self, k: usize) -> Vec<Tensor<2>> {
-        let eta = self.get("eta");
-        let [rows, iterations] = eta.dims();
-        let row = eta.narrow(0, k.min(rows - 1), 1);
-        (0..iterations)
-            .map(|iteration| row.clone().narrow(1, iteration, 1))
-            .collect()
-    }
+/// The numbers of a matrix, each as a tensor of its own.
+fn table(matrix: Tensor<2>) -> Vec<Vec<Tensor<2>>> {
+    let [rows, columns] = matrix.dims();
+    let rows = matrix.chunk(rows, 0).into_iter();
+    rows.map(|row| row.chunk(columns, 1)).collect()
 }
 
 fn identity(size: usize, like: &Tensor<2>) -> Tensor<2> {
