@@ -86,7 +86,7 @@ fn what_no_device_runs_is_refused() {
     place.fails(
         "export run --to torch --out a --name ab",
         2,
-        &["--name is for --to c and --to rust alone"],
+        &["--name is for --to c, rust and web alone"],
     );
     place.fails("export run --to rust --out a --calibrate none.csv", 1, &["none.csv"]);
     assert!(!place.path("a").exists());

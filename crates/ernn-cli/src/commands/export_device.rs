@@ -1,4 +1,4 @@
-//! `ernn export --to c` and `--to rust`: a model for a device.
+//! `ernn export --to c`, `--to rust` and `--to web`: a model for a device or a browser.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::reading::ReadingFlags;
 
 /// What only devices need.
 #[derive(Args)]
-#[command(next_help_heading = "Devices (--to c, --to rust)")]
+#[command(next_help_heading = "Devices (--to c, --to rust, --to web)")]
 pub struct DeviceFlags {
     /// Numbers of the device [default: f32]
     #[arg(long, value_enum)]
@@ -172,6 +172,30 @@ pub fn to_rust(saved: &SavedModel, out: &Path, flags: &DeviceFlags, reading: &Re
     }
     trial.say_accuracy(saved, &report.image)?;
     say_memory(report.memory, report.memory.image, "the image");
+    Ok(())
+}
+
+/// Exports to a browser.
+pub fn to_web(saved: &SavedModel, out: &Path, flags: &DeviceFlags, reading: &ReadingFlags) -> Result<()> {
+    let trial = Trial::new(saved, flags, reading)?;
+    let report = export::write_web(out, saved, &trial.samples, &trial.options)?;
+    say_parity(report.parity.as_ref());
+    match (&report.runner, report.same_bits) {
+        (None, _) => say(
+            "note: no node was found: the module was compiled, but not run; the page runs its self-test when it opens",
+        ),
+        (Some(runner), true) => say(&format!(
+            "{runner}: the module's self-test passes, all logits are the same bits as in Rust"
+        )),
+        (Some(runner), false) => say(&format!(
+            "{runner}: the module's self-test passes, some logits differ from Rust's in the last bits"
+        )),
+    }
+    trial.say_accuracy(saved, &report.image)?;
+    say(&format!(
+        "module: {} bytes, it needs no other file and no network",
+        report.module
+    ));
     Ok(())
 }
 

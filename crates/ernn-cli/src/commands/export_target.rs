@@ -18,12 +18,16 @@ pub enum Target {
     Torch,
     /// A folder of .npy files in the layout of EdgeML's PyTorch version
     Edgeml,
+    /// The model file itself: tensors by their names, settings and normalization in its metadata
+    Safetensors,
     /// An ONNX file of any model, run and compared before it is written
     Onnx,
     /// A folder with a C99 header, source and self-test
     C,
     /// A folder with a no_std Rust crate
     Rust,
+    /// A folder with a WebAssembly module and a page that runs it (needs clang and lld)
+    Web,
 }
 
 impl Target {
@@ -32,9 +36,14 @@ impl Target {
         let notes = match self {
             Target::C => return export_device::to_c(saved, path, device, reading),
             Target::Rust => return export_device::to_rust(saved, path, device, reading),
-            Target::Torch | Target::Edgeml | Target::Onnx if device.given().is_some() => {
+            Target::Web => return export_device::to_web(saved, path, device, reading),
+            Target::Torch | Target::Edgeml | Target::Safetensors | Target::Onnx if device.given().is_some() => {
                 let flag = device.given().unwrap_or_default();
-                return Err(Failure::Usage(format!("{flag} is for --to c and --to rust alone")));
+                return Err(Failure::Usage(format!("{flag} is for --to c, rust and web alone")));
+            }
+            Target::Safetensors => {
+                saved.save(path)?;
+                Vec::new()
             }
             Target::Torch => torch::write(path, saved)?,
             Target::Edgeml => edgeml::write(path, saved)?,

@@ -16,6 +16,7 @@
 use super::Watch;
 use super::layer::{Layer, cut, dot, product, rows};
 use crate::layer::{Groups, Kind, Record};
+use crate::pick::copy;
 
 /// Number of tensors, if their sizes are right.
 pub(super) fn check(layer: &Layer, inputs: usize) -> Option<usize> {
@@ -104,7 +105,7 @@ pub(super) fn step(layer: &Layer, input: &[f32], state: &mut [f32], mut scratch:
     for (unit, (next, h)) in next.iter_mut().zip(h.iter()).enumerate() {
         *next = unit_step(&sources, unit, *h, memories.next(), watch);
     }
-    h.copy_from_slice(next);
+    copy(h, next);
 }
 
 /// The next state of one unit; that of its memory is left there.

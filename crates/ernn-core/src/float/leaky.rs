@@ -10,6 +10,7 @@
 use super::Watch;
 use super::layer::{Layer, cut, dot, product, rows};
 use crate::layer::Record;
+use crate::pick::copy;
 
 /// Number of tensors, if their sizes are right.
 pub(super) fn check(layer: &Layer, inputs: usize) -> Option<usize> {
@@ -66,7 +67,7 @@ pub(super) fn step(
             *next = *z * decay + phi * gain;
         }
         watch.inner(next);
-        z.copy_from_slice(next);
+        copy(z, next);
     }
     for (h, z) in h.iter_mut().zip(z.iter()) {
         *h = *z - *h * previous;

@@ -3,7 +3,7 @@
 use super::layer::{cut, product};
 use super::{Model, Watch};
 use crate::error::RunError;
-use crate::pick::largest;
+use crate::pick::{copy, largest};
 
 /// A stream through a model. Its state is `values` and [`Session::steps`]: copied elsewhere, they restore it.
 #[derive(Debug)]
@@ -175,7 +175,7 @@ impl<'m, 's> Session<'m, 's> {
         let Some(room) = scratch.get_mut(..hidden) else {
             return Ok(());
         };
-        room.copy_from_slice(pooled);
+        copy(room, pooled);
         if mean {
             let count = self.steps.max(1) as f32;
             room.iter_mut().for_each(|value| *value /= count);

@@ -5,6 +5,7 @@
 use super::layer::{Layer, bias, cut};
 use super::math::{GATE_PLACES, ONE, SUM_PLACES, Saturations, round_shift};
 use crate::layer::{Groups, Kind, Record};
+use crate::pick::copy;
 
 /// Binary places of a cell's scalars.
 const SCALAR_PLACES: u32 = 14;
@@ -101,7 +102,7 @@ pub(super) fn step(
     for (unit, (next, h)) in next.iter_mut().zip(h.iter()).enumerate() {
         *next = unit_step(&sources, unit, *h, memories.next(), saturations);
     }
-    h.copy_from_slice(next);
+    copy(h, next);
 }
 
 /// `gate old + other new`, of a gate and a weight with 15 places.

@@ -5,6 +5,7 @@
 use super::layer::{Layer, bias, cut, halves, join};
 use super::math::Saturations;
 use crate::layer::Record;
+use crate::pick::copy;
 
 /// Number of tensors, if their sizes are right.
 pub(super) fn check(layer: &Layer, inputs: usize) -> Option<usize> {
@@ -57,7 +58,7 @@ pub(super) fn step(
             let new = (gain.wrapping_mul(phi), places.gain.wrapping_add(places.phi));
             *next = saturations.combine(kept, new, places.h);
         }
-        z.copy_from_slice(next);
+        copy(z, next);
     }
     for (h, z) in h.iter_mut().zip(z.iter()) {
         *h = saturations.narrow(i64::from(*z).wrapping_sub(i64::from(*h).wrapping_mul(previous)));

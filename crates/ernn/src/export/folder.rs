@@ -53,7 +53,7 @@ impl Trial {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("ernn-export-{}-{count}", std::process::id()));
-        fs::create_dir(&path).map_err(|source| failed(&path, source))?;
+        fs::create_dir(&path).map_err(|source| failed(&path, "write", source))?;
         Ok(Trial { path })
     }
 
@@ -62,7 +62,13 @@ impl Trial {
         let path = self.path.join(name);
         let folder = path.parent().unwrap_or(&self.path);
         let outcome = fs::create_dir_all(folder).and_then(|()| fs::write(&path, bytes));
-        outcome.map_err(|source| failed(&path, source))
+        outcome.map_err(|source| failed(&path, "write", source))
+    }
+
+    /// Reads a file that a program has made there.
+    pub fn read(&self, name: &str) -> Result<Vec<u8>> {
+        let path = self.path.join(name);
+        fs::read(&path).map_err(|source| failed(&path, "read", source))
     }
 }
 
@@ -72,10 +78,10 @@ impl Drop for Trial {
     }
 }
 
-fn failed(path: &Path, source: io::Error) -> Error {
+fn failed(path: &Path, action: &'static str, source: io::Error) -> Error {
     Error::Io {
         path: path.to_path_buf(),
-        action: "write",
+        action,
         source,
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! SavedModel -> Network (folded) -> Plan (layers and tensors of a device image) -> image bytes -> ernn-core
-//!                                                                               -> C, Rust crate
+//!                                                                               -> C (-> WebAssembly and a page), Rust crate
 //! ```
 //!
 //! Nothing is written before the image, run by `ernn-core`, was compared with the library on sequences ([`Parity`]), and before C was
@@ -14,10 +14,12 @@ mod folder;
 mod int;
 mod logits;
 mod network;
+mod outside;
 mod parity;
 mod plan;
 mod rust_crate;
 mod samples;
+mod web;
 
 pub use self::c::{CReport, write_c};
 pub use self::float::float_image;
@@ -25,6 +27,7 @@ pub use self::int::{Accuracy, int_image, int_logits, measure};
 pub use self::parity::{FLOAT_BOUND, Parity, check_float, device_logits};
 pub use self::rust_crate::{RustReport, write_rust};
 pub use self::samples::Samples;
+pub use self::web::{WebReport, write_web};
 pub use ernn_core::Format;
 use ernn_core::Sizes;
 

@@ -2,10 +2,12 @@
 
 mod cortex_m;
 mod damage;
+mod long_stream;
 mod models;
 mod parity;
+mod rust_runtime;
 mod saturation;
-mod wasm;
+mod web;
 
 use std::path::Path;
 use std::process::Command;

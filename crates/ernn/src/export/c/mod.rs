@@ -9,6 +9,8 @@ mod layers;
 mod source;
 mod text;
 
+pub(super) use self::source::{files, template};
+
 use std::path::Path;
 
 use serde::Serialize;
@@ -44,13 +46,13 @@ pub(super) type Files = Vec<(String, Vec<u8>)>;
 /// fails. Nothing is written then.
 pub fn write_c(path: &Path, saved: &SavedModel, samples: &Samples, options: &Options) -> Result<CReport> {
     let prepared = Prepared::new(saved, samples, options)?;
-    let files = source::files(&prepared, saved, samples, options);
+    let files = files(&prepared, saved, samples, options);
     let compiled = check::compile_and_run(&files, &prepared, samples, &options.name)?;
     write_folder(path, &files)?;
     Ok(CReport {
         memory: prepared.memory(),
         parity: prepared.parity,
-        compiler: compiled.compiler,
+        compiler: compiled.program,
         same_bits: compiled.same_bits,
         image: prepared.image,
     })

@@ -27,7 +27,7 @@ pub(super) struct Source<'a> {
 }
 
 /// Header, source, self-test.
-pub(super) fn files(prepared: &Prepared, saved: &SavedModel, samples: &Samples, options: &Options) -> Files {
+pub(in crate::export) fn files(prepared: &Prepared, saved: &SavedModel, samples: &Samples, options: &Options) -> Files {
     let source = Source {
         plan: &prepared.plan,
         sizes: Sizes::of(&prepared.image),
@@ -44,9 +44,9 @@ pub(super) fn files(prepared: &Prepared, saved: &SavedModel, samples: &Samples, 
     texts.into_iter().map(renamed).collect()
 }
 
-/// The program that `check` runs.
-pub(super) fn driver(plan: &Plan, name: &str) -> String {
-    rename(&select(include_str!("driver.c"), &used(plan)), name)
+/// A template beside these files, of a model and with its name.
+pub(in crate::export) fn template(text: &str, plan: &Plan, name: &str) -> String {
+    rename(&select(text, &used(plan)), name)
 }
 
 /// Templates begin all outer names with `ernn_`, their macros with `ERNN_`.

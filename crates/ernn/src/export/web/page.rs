@@ -1,0 +1,165 @@
+//! The page: a template, and the model as JSON in its one place.
+
+use std::collections::BTreeSet;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use ernn_core::{Format, Sizes};
+use serde::Serialize;
+
+use crate::checkpoint::SavedModel;
+use crate::export::{Options, Prepared, Samples};
+use crate::{Error, Result};
+
+/// Examples of a page, and numbers of all of them: pages stay small.
+const EXAMPLES: usize = 6;
+const NUMBERS: usize = 8192;
+
+/// What the page's script knows.
+#[derive(Serialize)]
+struct Content<'a> {
+    name: &'a str,
+    title: String,
+    facts: String,
+    /// Numbers of a step that the module reads.
+    inputs: usize,
+    /// Logits.
+    count: usize,
+    /// Names of the logits; none where they have none.
+    outputs: &'a [String],
+    /// Whether logits become probabilities.
+    probabilities: bool,
+    /// Whether logits are whole numbers, and what of them is 1.
+    whole: bool,
+    scale: u32,
+    features: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    vocabulary: Option<&'a [String]>,
+    examples: Vec<Example>,
+    module: String,
+}
+
+#[derive(Serialize)]
+struct Example {
+    name: String,
+    text: String,
+}
+
+pub(super) fn html(
+    module: &[u8],
+    prepared: &Prepared,
+    saved: &SavedModel,
+    samples: &Samples,
+    options: &Options,
+) -> Result<String> {
+    let sizes = Sizes::of(&prepared.image);
+    let tokens = prepared.plan.tokens;
+    let whole = prepared.plan.format == Format::Int8;
+    let outputs = if saved.classes.is_empty() && saved.vocabulary.len() == sizes.outputs {
+        &saved.vocabulary
+    } else {
+        &saved.classes
+    };
+    let content = Content {
+        name: &options.name,
+        title: title(saved),
+        facts: facts(module, prepared, saved),
+        inputs: if tokens { 1 } else { sizes.inputs },
+        count: sizes.outputs,
+        outputs,
+        probabilities: sizes.outputs > 1,
+        whole,
+        scale: if whole { 1 << 16 } else { 1 },
+        features: &saved.feature_names,
+        vocabulary: tokens.then_some(saved.vocabulary.as_slice()),
+        examples: examples(saved, samples),
+        module: BASE64_STANDARD.encode(module),
+    };
+    let json = serde_json::to_string(&content).map_err(|error| Error::Data {
+        dataset: "the export to the web".to_string(),
+        problem: error.to_string(),
+    })?;
+    // Nothing in it may end the script that holds it.
+    let json = json.replace('<', "\\u003c");
+    Ok(include_str!("page.html").replacen(">MODEL<", &format!(">{json}<"), 1))
+}
+
+fn title(saved: &SavedModel) -> String {
+    format!("A recurrent network for {}", saved.provenance.dataset)
+}
+
+fn facts(module: &[u8], prepared: &Prepared, saved: &SavedModel) -> String {
+    let cells = saved.model.config().layers.iter();
+    let cells: Vec<String> = cells
+        .map(|cell| format!("{} with {} units", cell.name(), cell.hidden()))
+        .collect();
+    let numbers = match prepared.plan.format {
+        Format::Float => "f32",
+        Format::Int8 => "int8",
+    };
+    format!(
+        "{}; {numbers}, {} bytes of tables, a module of {} bytes. Everything is in this page: nothing is sent or loaded. Made by ernn {}.",
+        cells.join(", "),
+        prepared.memory().tables,
+        module.len(),
+        env!("CARGO_PKG_VERSION")
+    )
+}
+
+/// Some sequences as text, one of each class first.
+fn examples(saved: &SavedModel, samples: &Samples) -> Vec<Example> {
+    let mut seen = BTreeSet::new();
+    let all = 0..samples.sequences.len();
+    let (first, rest): (Vec<usize>, Vec<usize>) = all.partition(|&index| match samples.labels.get(index) {
+        Some(&label) => seen.insert(label),
+        None => true,
+    });
+    let mut left = NUMBERS;
+    let mut found = Vec::new();
+    for index in first.into_iter().chain(rest) {
+        let sequence = &samples.sequences[index];
+        // The first one is there in any case, if need be without its end.
+        let taken = if found.is_empty() {
+            sequence.len().min(left / samples.features * samples.features)
+        } else {
+            sequence.len()
+        };
+        if taken > left || found.len() == EXAMPLES {
+            continue;
+        }
+        left -= taken;
+        found.push(Example {
+            name: example_name(saved, samples, index, taken < sequence.len()),
+            text: text(saved, &sequence[..taken], samples.features),
+        });
+    }
+    found
+}
+
+fn example_name(saved: &SavedModel, samples: &Samples, index: usize, cut: bool) -> String {
+    let label = samples
+        .labels
+        .get(index)
+        .and_then(|&label| saved.classes.get(label as usize));
+    let what = match (label, samples.real) {
+        (Some(class), _) => class.clone(),
+        (None, true) => "of the data".to_string(),
+        (None, false) => "drawn, of no meaning".to_string(),
+    };
+    let cut = if cut { ", its beginning" } else { "" };
+    format!("{}: {what}{cut}", index + 1)
+}
+
+fn text(saved: &SavedModel, sequence: &[f32], features: usize) -> String {
+    if saved.model.config().embedding.is_some() {
+        let token = |&token: &f32| saved.vocabulary.get(token as usize).map_or("", String::as_str);
+        let words: Vec<&str> = sequence.iter().map(token).collect();
+        let letters = saved
+            .vocabulary
+            .iter()
+            .all(|word| word.chars().count() == 1 || word.starts_with('<'));
+        return words.join(if letters { "" } else { " " });
+    }
+    let line = |step: &[f32]| step.iter().map(f32::to_string).collect::<Vec<_>>().join(", ");
+    sequence.chunks_exact(features).map(line).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,58 @@
+//! Models as WebAssembly, run by node: all logits of all samples, and files that appear whole or not at all.
+
+use ernn::export::{Format, Options, Samples, write_web};
+
+use crate::models::one_of_each;
+use crate::{FORMATS, has};
+
+fn tools() -> bool {
+    ["clang", "wasm-ld", "node"].into_iter().all(has)
+}
+
+#[test]
+fn every_cell_says_as_webassembly_what_it_says_in_rust() {
+    if !tools() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    for (index, case) in one_of_each().iter().enumerate() {
+        for format in FORMATS {
+            let out = folder.path().join(format!("{index}-{format:?}"));
+            let options = Options {
+                format,
+                ..Options::default()
+            };
+            let report = write_web(&out, &case.model, &Samples::drawn(&case.model), &options)
+                .unwrap_or_else(|error| panic!("{}: {error}", case.name));
+            assert!(report.runner.is_some() && report.same_bits, "{}: {report:?}", case.name);
+            let module = std::fs::read(out.join("ernn.wasm")).unwrap();
+            assert_eq!(module.len(), report.module);
+            assert_eq!(&module[..4], b"\0asm");
+        }
+    }
+}
+
+/// A page is one file: what it holds is the module, and nothing of it is loaded.
+#[test]
+fn a_page_needs_no_other_file() {
+    if !tools() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let case = &one_of_each()[0];
+    let options = Options {
+        name: "mine".to_string(),
+        format: Format::Float,
+    };
+    let out = folder.path().join("out");
+    write_web(&out, &case.model, &Samples::drawn(&case.model), &options).unwrap();
+    let page = std::fs::read_to_string(out.join("mine.html")).unwrap();
+    for word in ["src=", "href=", "fetch(", "import "] {
+        assert!(!page.contains(word), "{word}");
+    }
+    let names: Vec<_> = std::fs::read_dir(&out)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert_eq!(names.len(), 2, "{names:?}");
+}
