@@ -1,7 +1,7 @@
 //! The cells of [`ernn`] as [Burn](burn) modules: ERNN, RNN, FastRNN, AntisymmetricRNN, SpectralRNN, LSTM, GRU, UGRNN, FastGRNN.
 //!
 //! ```
-//! use burn::module::Module;
+//! use burn::optim::GradientsParams;
 //! use burn::tensor::{Device, Distribution, Tensor};
 //! use ernn_burn::{ErnnConfig, Sequences};
 //! use ernn::cell::Rank;
@@ -15,9 +15,8 @@
 //!
 //! // Sequences of different lengths, of which a classifier reads the last state.
 //! let last = layer.last(Sequences::new(input).with_lengths([128, 90, 17, 1]));
-//! let gradients = last.sum().backward();
-//! # let _ = gradients;
-//! # let _ = layer.num_params();
+//! let gradients = GradientsParams::from_grads(last.sum().backward(), &layer); // for one of Burn's optimizers
+//! # assert_eq!(gradients.len(), 5);
 //! ```
 //!
 //! A whole sequence is one node of the autodiff graph: forward and backward run in the fused kernels of `ernn`, which pass over a
@@ -25,7 +24,8 @@
 //! autodiff over the same formula; the tests compare them.
 //!
 //! A layer runs on Burn's Flex backend, in `f32` or `f64`. Its parameters stand under the names of the cell's formula
-//! (`parameters.V`, `parameters.eta`), in records as well as in parameter groups of an optimizer. [`Network`] exchanges layers and
+//! (`parameters.V`, `parameters.eta`), in records as well as in parameter groups of an optimizer: there, biases and step sizes can be
+//! spared weight decay, and step sizes given a learning rate of their own, as `ernn train` does. [`Network`] exchanges layers and
 //! readout with the model files of the command `ernn`.
 
 mod cells;
