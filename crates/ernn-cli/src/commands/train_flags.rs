@@ -307,16 +307,9 @@ impl TrainingFlags {
     }
 
     fn apply_optimizer(&self, optimizer: &mut OptimizerConfig) -> Result<()> {
-        match self.optimizer.as_deref() {
-            None => {}
-            Some("adam") => *optimizer = OptimizerConfig::Adam(Default::default()),
-            Some("adamw") => *optimizer = OptimizerConfig::AdamW(Default::default()),
-            Some("sgd") => *optimizer = OptimizerConfig::Sgd(Default::default()),
-            Some(kind) => {
-                return Err(Failure::Usage(format!(
-                    "--optimizer: found {kind}, expected adam, adamw or sgd"
-                )));
-            }
+        if let Some(kind) = &self.optimizer {
+            *optimizer = OptimizerConfig::of_kind(kind)
+                .ok_or_else(|| Failure::Usage(format!("--optimizer: found {kind}, expected adam, adamw or sgd")))?;
         }
         if let Some(momentum) = self.momentum {
             let OptimizerConfig::Sgd(sgd) = optimizer else {
@@ -326,12 +319,7 @@ impl TrainingFlags {
             };
             sgd.momentum = momentum;
         }
-        let decay = match optimizer {
-            OptimizerConfig::Adam(adam) => &mut adam.weight_decay,
-            OptimizerConfig::AdamW(adam) => &mut adam.weight_decay,
-            OptimizerConfig::Sgd(sgd) => &mut sgd.weight_decay,
-        };
-        set(decay, self.weight_decay);
+        set(optimizer.weight_decay_mut(), self.weight_decay);
         Ok(())
     }
 }

@@ -32,7 +32,7 @@ pub use self::states::LayerStates;
 use crate::batch::Batch;
 use crate::cell::{CellConfig, Equilibria, Span};
 use crate::data::Task;
-use crate::head::{apply_mask, cross_entropy, dropout_mask, squared_error};
+use crate::head::{apply_mask, dropout_mask, squared_error, weighted_cross_entropy};
 use crate::{Error, Result};
 
 /// A model and its parameters.
@@ -407,7 +407,8 @@ impl<F: Real> Model<F> {
             Task::Regression => (squared_error(&logits, &batch.numbers, at_logits), 0),
             _ => {
                 let weights = options.class_weights.as_deref();
-                let loss = cross_entropy(&logits, readout.classes, &batch.targets, weights, at_logits);
+                let rows = (!batch.weights.is_empty()).then_some(&batch.weights[..]);
+                let loss = weighted_cross_entropy(&logits, readout.classes, &batch.targets, weights, rows, at_logits);
                 (loss, correct(&logits, &batch.targets, readout.classes))
             }
         };

@@ -299,6 +299,27 @@ impl RunConfig {
         }
     }
 
+    /// Changes one setting of the table `data`, `model` or `training` by its name in the settings file.
+    ///
+    /// # Errors
+    /// If the table has no such setting, or its value is of another kind. Whether it is in range says [`RunConfig::check`].
+    pub fn set(&mut self, table: &str, name: &str, value: toml::Value) -> Result<()> {
+        let refused = |expected: &str| Error::Setting {
+            name: name.to_string(),
+            found: value.to_string().trim_matches('"').to_string(),
+            expected: expected.trim().replace('\n', " "),
+        };
+        let mut all = toml::Table::try_from(&*self).expect("settings are plain structs");
+        let Some(inner) = all.get_mut(table).and_then(toml::Value::as_table_mut) else {
+            return Err(refused("a setting of data, model or training"));
+        };
+        inner.insert(name.to_string(), value.clone());
+        *self = all
+            .try_into()
+            .map_err(|error: toml::de::Error| refused(error.message()))?;
+        Ok(())
+    }
+
     /// Lets a run go on to more epochs than it was made for.
     pub fn extend_to(&mut self, epochs: usize) -> Result<()> {
         let cosine = matches!(self.training.schedule, Schedule::Cosine { .. });
