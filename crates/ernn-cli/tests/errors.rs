@@ -307,7 +307,7 @@ fn data_that_is_not_there_or_of_no_use() {
     place.write("sheet.xlsx", "x");
     place.fails("train sheet.xlsx", 1, &["sheet.xlsx", ".csv"]);
     place.write("one.csv", "series,x,label\na,1,up\nb,2,up\n");
-    place.fails("train one.csv", 1, &["one.csv", "the only class up"]);
+    place.fails("train one.csv", 1, &["one.csv", "found 1 class (up)"]);
     place.write("unlabelled.csv", "series,step,x,y\na,0,1,2\n");
     place.fails("train unlabelled.csv", 1, &["unlabelled.csv", "without labels"]);
     place.fails("evaluate run unlabelled.csv", 1, &["0 labels for 1 sequences"]);

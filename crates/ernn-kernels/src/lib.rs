@@ -22,6 +22,7 @@ mod product;
 mod real;
 mod simd;
 mod softmax;
+mod squares;
 mod turned;
 
 pub use blocks::{Recurrence, StateGradient, Trace, backward, forward, infer};

@@ -8,6 +8,7 @@
 use rayon::prelude::*;
 
 use crate::aligned::Aligned;
+use crate::squares::{from_lanes, to_lanes};
 use crate::{Isa, Real};
 
 /// A ragged batch of sequences in panels. `leading` slots may stand before the first step (the given initial state).
@@ -197,20 +198,61 @@ impl<F: Real> Panels<F> {
             .into_par_iter()
             .enumerate()
             .for_each(|(block, values)| {
-                values.fill(F::ZERO);
-                for (step, rows) in values.chunks_exact_mut(slot.max(1)).enumerate() {
-                    for lane in 0..lanes.min(lengths.len() - block * lanes) {
-                        let sequence = block * lanes + lane;
-                        if step < lengths[sequence] {
-                            let row = row(sequence, step);
-                            assert_eq!(row.len(), features, "a row of all features");
-                            for (to, &from) in rows[lane..].iter_mut().step_by(lanes).zip(row) {
-                                *to = from;
-                            }
-                        }
-                    }
+                let absent = vec![F::ZERO; features];
+                let own = &lengths[block * lanes..((block + 1) * lanes).min(lengths.len())];
+                let mut rows: Vec<&[F]> = Vec::with_capacity(lanes);
+                for (step, panel) in values.chunks_exact_mut(slot.max(1)).enumerate() {
+                    rows.clear();
+                    rows.extend(own.iter().enumerate().map(|(lane, &length)| {
+                        let row = if step < length {
+                            row(block * lanes + lane, step)
+                        } else {
+                            &absent
+                        };
+                        assert_eq!(row.len(), features, "a row of all features");
+                        row
+                    }));
+                    rows.resize(lanes, &absent);
+                    let (panel, spare) = panel.split_at_mut(features * lanes);
+                    to_lanes(&rows, features, panel);
+                    spare.fill(F::ZERO);
                 }
             });
+    }
+
+    /// Writes the steps of all sequences one after the other, `[step][sequences that have it][features]`: time-major for sequences of
+    /// equal length, torch's packed form for others. `reversed`: each sequence from its last step to its first.
+    ///
+    /// # Panics
+    /// If a sequence is longer than the one before it, or `out` has another size.
+    pub fn unpack_steps(&self, reversed: bool, out: &mut [F]) {
+        assert!(self.lengths.is_sorted_by(|a, b| a >= b), "the longest sequences first");
+        let longest = self.lengths.first().copied().unwrap_or(0);
+        let mut steps = Vec::with_capacity(longest);
+        let (mut rest, mut count) = (out, self.lengths.len());
+        for step in 0..longest {
+            while self.lengths[count - 1] <= step {
+                count -= 1;
+            }
+            let (rows, tail) = rest.split_at_mut(count * self.features);
+            steps.push(rows);
+            rest = tail;
+        }
+        assert!(rest.is_empty(), "room for all steps and no more");
+        let uniform = self.lengths.iter().all(|&length| length == longest);
+        steps.into_par_iter().enumerate().for_each(|(step, rows)| {
+            if reversed && !uniform {
+                for (sequence, row) in rows.chunks_exact_mut(self.features.max(1)).enumerate() {
+                    self.read_step(sequence, self.lengths[sequence] - 1 - step, row);
+                }
+                return;
+            }
+            let step = if reversed { longest - 1 - step } else { step };
+            for (block, rows) in rows.chunks_mut(self.lanes * self.features.max(1)).enumerate() {
+                let panel = &self.block(block)[step * self.slot()..];
+                from_lanes(panel, self.lanes, self.features, rows);
+            }
+        });
     }
 
     /// Reads one step of one sequence into `out`.
@@ -448,6 +490,28 @@ mod tests {
             packed.pack(features, &lengths, |index| &sequences[index]);
             assert_eq!(packed.values[..], stepwise.values[..]);
             assert_eq!(packed.to_time_major(), stepwise.to_time_major());
+        }
+    }
+
+    #[test]
+    fn unpacking_gives_back_what_was_packed_step_by_step() {
+        let (features, lengths) = (3, [5, 4, 4, 1]);
+        let counts = [4, 3, 3, 3, 1];
+        let values: Vec<f64> = (0..counts.iter().sum::<usize>() * features)
+            .map(|at| at as f64)
+            .collect();
+        let start = |step: usize| counts[..step].iter().sum::<usize>() * features;
+        for isa in Isa::available() {
+            for reversed in [false, true] {
+                let mut panels = Panels::new(isa, 1, &[]);
+                panels.pack_steps(features, &lengths, |sequence, step| {
+                    let step = if reversed { lengths[sequence] - 1 - step } else { step };
+                    &values[start(step) + sequence * features..][..features]
+                });
+                let mut out = vec![0.0; values.len()];
+                panels.unpack_steps(reversed, &mut out);
+                assert_eq!(out, values, "{isa:?} {reversed}");
+            }
         }
     }
 

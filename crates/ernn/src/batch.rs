@@ -107,6 +107,8 @@ pub struct Batch<F: ernn_kernels::Real> {
     pub targets: Vec<u32>,
     /// The number that belongs to each sequence, for regression.
     pub numbers: Vec<f32>,
+    /// How much each sequence counts in the loss; empty: all the same.
+    pub weights: Vec<f32>,
     /// Which sequence of the view each one is.
     pub indices: Vec<usize>,
     lengths: Vec<usize>,
@@ -133,6 +135,7 @@ impl<F: Real> Batch<F> {
             tokens: Vec::new(),
             targets: Vec::new(),
             numbers: Vec::new(),
+            weights: Vec::new(),
             indices: Vec::new(),
             lengths: Vec::new(),
             values: Vec::new(),
@@ -152,6 +155,7 @@ impl<F: Real> Batch<F> {
             self.targets.extend(view.label(index));
             self.targets.extend_from_slice(view.step_labels(index));
             self.numbers.extend(view.number(index));
+            self.weights.extend(view.weight(index));
             self.tokens.extend_from_slice(view.tokens(index));
         }
         if view.is_tokens() {
@@ -195,6 +199,7 @@ impl<F: Real> Batch<F> {
         self.tokens.clear();
         self.targets.clear();
         self.numbers.clear();
+        self.weights.clear();
     }
 
     /// The values of all sequences one after the other, each one read, and given its noise, by whichever thread is free.

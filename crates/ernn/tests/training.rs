@@ -270,6 +270,63 @@ fn class_weights_enter_the_loss_and_the_bias_learns() {
     assert!(plain < 0.0 && balanced > plain + 0.01, "{plain} and {balanced}");
 }
 
+/// The gradient is a weighted mean over the sequences: those of two sets of sequences, by their sizes, make that of all.
+#[test]
+fn weights_of_sequences_enter_the_loss() {
+    let first = |index: usize| index.is_multiple_of(3);
+    let weighted = |of: &dyn Fn(usize) -> bool| {
+        one_step(|_, dataset| {
+            let count = dataset.train.len();
+            dataset.train.weights = (0..count).map(|index| if of(index) { 2.0 } else { 0.0 }).collect();
+        })
+    };
+    let (plain, one, other) = (one_step(|_, _| ()), weighted(&first), weighted(&|index| !first(index)));
+    let off: Vec<f64> = (0..plain.len())
+        .map(|index| plain[index] - one[index] / 3.0 - 2.0 / 3.0 * other[index])
+        .collect();
+    assert!(length(&off) < 1e-4 * length(&plain), "{}", length(&off));
+    assert!(length(&one) > 1e-3 && one != plain);
+}
+
+#[test]
+fn weights_that_are_none_are_refused() {
+    for (weights, words) in [
+        (vec![1.0], "found 1 weights for 270 sequences"),
+        (vec![-1.0; 270], "weight of sequence 1: found -1, expected 0 or more"),
+        (vec![f32::NAN; 270], "weight of sequence 1: found NaN"),
+        (vec![0.0; 270], "all zero"),
+    ] {
+        let mut dataset = vowels();
+        dataset.train.weights = weights;
+        let error = train::train(&dataset, &settings(), &Options::default(), &mut ()).unwrap_err();
+        assert!(error.to_string().contains(words), "{error}");
+    }
+}
+
+#[test]
+fn settings_are_changed_by_their_names() {
+    let mut config = settings();
+    config.set("training", "epochs", toml::Value::Integer(7)).unwrap();
+    config.set("model", "dropout", toml::Value::Integer(0)).unwrap();
+    assert_eq!((config.training.epochs, config.model.dropout), (7, 0.0));
+    let before = config.clone();
+    for (table, name) in [("training", "nothing"), ("nothing", "epochs"), ("training", "pooling")] {
+        let error = config
+            .set(table, name, toml::Value::Integer(1))
+            .unwrap_err()
+            .to_string();
+        assert!(error.starts_with(&format!("{name}: found 1, expected ")), "{error}");
+    }
+    let error = config
+        .set("training", "epochs", toml::Value::String("many".into()))
+        .unwrap_err();
+    assert!(
+        error.to_string().starts_with("epochs: found many, expected "),
+        "{error}"
+    );
+    assert_eq!(config, before);
+}
+
 #[test]
 fn every_tensor_learns() {
     for &cell in CellConfig::KINDS {

@@ -16,6 +16,7 @@ mod har;
 mod known;
 mod labels;
 mod lookup;
+mod memory;
 mod missing;
 mod normalize;
 mod npy;
@@ -36,6 +37,7 @@ mod view;
 
 pub use facts::{DatasetFacts, PartFacts, describe};
 pub use known::{Known, found, known};
+pub use memory::in_memory;
 pub use missing::MissingPolicy;
 pub use normalize::Normalization;
 pub(crate) use npy::{half, numbers};

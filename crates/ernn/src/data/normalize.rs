@@ -135,11 +135,12 @@ impl Normalization {
             let mut channels = row.iter().zip(self.mean.iter().zip(&self.scale));
             if let Some(feature) = channels.position(bad) {
                 return Err(problem(format!(
-                    "sequence {}, step {}, channel {}: not a finite number, or too far from the mean {} of the training part in \
-                     units of its deviation",
+                    "sequence {}, step {}, channel {}: found {}, expected a finite number, not too far from the mean {} of the \
+                     training part in units of its deviation",
                     place + 1,
                     step + 1,
                     feature + 1,
+                    row[feature],
                     self.mean[feature]
                 )));
             }

@@ -17,6 +17,8 @@ pub struct Part {
     pub step_labels: Vec<u32>,
     /// The number that belongs to each sequence, for [`Task::Regression`]; otherwise empty.
     pub numbers: Vec<f32>,
+    /// How much each sequence counts in the training loss of [`Task::Classification`]; empty: all the same.
+    pub weights: Vec<f32>,
     /// The group (subject, speaker, session) of each sequence; empty where the data names none. A validation split never
     /// divides a group.
     pub groups: Vec<u32>,
@@ -183,6 +185,7 @@ impl Part {
             let own = self.filled[first..].iter().take_while(move |&&position| position < end);
             own.map(move |position| position - from + to * self.features)
         });
+        let numbers = |all: &[f32]| indices.iter().filter_map(|&index| all.get(index).copied()).collect();
         let of = |all: &[u32]| indices.iter().filter_map(|&index| all.get(index).copied()).collect();
         let step_labels = indices
             .iter()
@@ -194,10 +197,8 @@ impl Part {
             labels: of(&self.labels),
             groups: of(&self.groups),
             step_labels: step_labels.copied().collect(),
-            numbers: indices
-                .iter()
-                .filter_map(|&index| self.numbers.get(index).copied())
-                .collect(),
+            numbers: numbers(&self.numbers),
+            weights: numbers(&self.weights),
             offsets,
             values,
         }
@@ -305,13 +306,17 @@ mod tests {
     fn select_copies_all_that_belongs_to_a_sequence() {
         let mut part = three();
         part.filled = vec![1, 4, 7];
+        part.weights = vec![0.5, 1.0, 2.0];
         let chosen = part.select(&[2, 1]);
         assert_eq!(
             (&chosen.offsets[..], &chosen.labels[..], &chosen.groups[..]),
             (&[0, 1, 3][..], &[0, 1][..], &[7, 6][..])
         );
         assert_eq!(chosen.values.numbers(), [7.0, 8.0, 3.0, 4.0, 5.0, 6.0]);
-        assert_eq!(chosen.filled, [1, 4]);
+        assert_eq!(
+            (&chosen.filled[..], &chosen.weights[..]),
+            (&[1, 4][..], &[2.0, 1.0][..])
+        );
         assert_eq!(part.select(&[0, 1, 2]), part);
         let mut tokens = Part::of_tokens(vec![1, 2, 3], vec![0, 2, 3], vec![]);
         tokens.step_labels = vec![4, 5, 6];

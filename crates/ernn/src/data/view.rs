@@ -131,6 +131,12 @@ impl<'a> View<'a> {
         (0..self.len()).filter_map(|index| self.label(index)).collect()
     }
 
+    /// How much a sequence counts in the training loss; none if all count the same.
+    pub fn weight(&self, index: usize) -> Option<f32> {
+        let (part, sequence) = self.member(index);
+        part.weights.get(sequence).copied()
+    }
+
     /// The number that belongs to a sequence; none if there is none.
     pub fn number(&self, index: usize) -> Option<f32> {
         let (part, sequence) = self.member(index);

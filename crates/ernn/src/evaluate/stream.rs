@@ -1,5 +1,7 @@
 //! A stream: what the model says after each step, with the bits that it gives for the whole sequence up to there.
 
+use std::borrow::Cow;
+
 use super::{Prediction, prediction, unusable};
 use crate::checkpoint::SavedModel;
 use crate::data::Task;
@@ -9,10 +11,20 @@ use crate::{Error, Result};
 /// A model that reads raw steps as they come. Memory does not grow with the stream.
 #[derive(Clone, Debug)]
 pub struct Stream<'a> {
-    saved: &'a SavedModel,
+    saved: Cow<'a, SavedModel>,
     runner: Runner<f32>,
     logits: Vec<f32>,
     steps: usize,
+}
+
+impl Stream<'static> {
+    /// A stream at its beginning that keeps its model.
+    ///
+    /// # Errors
+    /// As [`Stream::new`].
+    pub fn owned(saved: SavedModel) -> Result<Self> {
+        Self::of(Cow::Owned(saved))
+    }
 }
 
 impl<'a> Stream<'a> {
@@ -21,9 +33,13 @@ impl<'a> Stream<'a> {
     /// # Errors
     /// If the model reads sequences from both ends.
     pub fn new(saved: &'a SavedModel) -> Result<Self> {
+        Self::of(Cow::Borrowed(saved))
+    }
+
+    fn of(saved: Cow<'a, SavedModel>) -> Result<Self> {
         Ok(Stream {
-            saved,
             runner: for_streams(&saved.model)?.runner(),
+            saved,
             logits: Vec::new(),
             steps: 0,
         })

@@ -43,18 +43,38 @@ pub fn cross_entropy<F: Real>(
         class_weights.is_none_or(|weights| weights.len() == classes),
         "one weight a class"
     );
-    let weight = |target: u32| class_weights.map_or(F::ONE, |weights| weights[target as usize]);
+    weighted_cross_entropy(logits, classes, targets, class_weights, None, gradient)
+}
+
+/// As [`cross_entropy`], with a weight for each row `[sequences]` beside those of the classes: `w[y_n] v[n]` in the place of `w[y_n]`.
+///
+/// # Panics
+/// As [`cross_entropy`]; or if there is not one weight a row.
+pub fn weighted_cross_entropy<F: Real>(
+    logits: &[F],
+    classes: usize,
+    targets: &[u32],
+    class_weights: Option<&[F]>,
+    row_weights: Option<&[f32]>,
+    gradient: &mut Vec<F>,
+) -> F {
+    let fits = |weights: &[f32]| weights.len() == targets.len();
+    assert!(row_weights.is_none_or(fits), "one weight a row");
+    let weight = |row: usize| {
+        let of_class = class_weights.map_or(F::ONE, |weights| weights[targets[row] as usize]);
+        row_weights.map_or(of_class, |weights| of_class * F::from_f64(f64::from(weights[row])))
+    };
     gradient.clear();
     gradient.extend_from_slice(logits);
-    let total: F = targets.iter().map(|&target| weight(target)).sum();
+    let total: F = (0..targets.len()).map(weight).sum();
     if total == F::ZERO {
         gradient.fill(F::ZERO);
         return F::ZERO;
     }
     let mut loss = F::ZERO;
-    for (row, &target) in gradient.chunks_exact_mut(classes).zip(targets) {
-        let share = weight(target) / total;
-        loss += share * row_loss(row, target as usize, share);
+    for (index, row) in gradient.chunks_exact_mut(classes).enumerate() {
+        let share = weight(index) / total;
+        loss += share * row_loss(row, targets[index] as usize, share);
     }
     loss
 }
@@ -162,6 +182,21 @@ mod tests {
             };
             let slope = (loss_at(1e-6) - loss_at(-1e-6)) / 2e-6;
             assert!((slope - gradient[index]).abs() < 1e-9, "{index}");
+        }
+    }
+
+    #[test]
+    fn a_row_of_weight_two_counts_as_two_rows() {
+        let logits = [0.3, -1.2, 0.8, 2.0, 0.1, -0.4f64];
+        let twice = [&logits[..3], &logits[..]].concat();
+        let (mut weighted, mut repeated) = (Vec::new(), Vec::new());
+        let class_weights = Some(&[0.5, 2.0, 1.0][..]);
+        let loss = weighted_cross_entropy(&logits, 3, &[2, 0], class_weights, Some(&[2.0, 1.0]), &mut weighted);
+        let other = cross_entropy(&twice, 3, &[2, 2, 0], class_weights, &mut repeated);
+        assert!((loss - other).abs() < 1e-15);
+        for index in 0..3 {
+            assert!((weighted[index] - 2.0 * repeated[index]).abs() < 1e-15, "{index}");
+            assert!((weighted[3 + index] - repeated[6 + index]).abs() < 1e-15, "{index}");
         }
     }
 

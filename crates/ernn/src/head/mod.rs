@@ -11,5 +11,5 @@ mod loss;
 mod readout;
 
 pub use dropout::{apply_mask, dropout_mask};
-pub use loss::{balanced_class_weights, cross_entropy, softmax, squared_error};
+pub use loss::{balanced_class_weights, cross_entropy, softmax, squared_error, weighted_cross_entropy};
 pub use readout::Readout;

@@ -78,6 +78,11 @@ impl<F: Real> Model<F> {
         if let Some(&label) = batch.targets.iter().find(|&&label| label as usize >= classes) {
             return error("label", label as usize, format!("a class below {classes}"));
         }
+        let weights = batch.weights.len();
+        if weights != 0 && (weights != sequences || self.config.task != Task::Classification) {
+            let expected = format!("{sequences}, one a sequence, for classes of sequences alone");
+            return error("weights", weights, expected);
+        }
         if options.tbptt == Some(0) {
             return error("tbptt", 0, "at least 1 step, or none".to_string());
         }

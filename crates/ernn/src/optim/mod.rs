@@ -47,6 +47,25 @@ impl Default for OptimizerConfig {
 }
 
 impl OptimizerConfig {
+    /// The optimizer of this name with its default settings.
+    pub fn of_kind(kind: &str) -> Option<Self> {
+        match kind {
+            "adam" => Some(OptimizerConfig::Adam(Adam::default())),
+            "adamw" => Some(OptimizerConfig::AdamW(AdamW::default())),
+            "sgd" => Some(OptimizerConfig::Sgd(Sgd::default())),
+            _ => None,
+        }
+    }
+
+    /// The pull of the matrices towards zero, to change it.
+    pub fn weight_decay_mut(&mut self) -> &mut f64 {
+        match self {
+            OptimizerConfig::Adam(adam) => &mut adam.weight_decay,
+            OptimizerConfig::AdamW(adam) => &mut adam.weight_decay,
+            OptimizerConfig::Sgd(sgd) => &mut sgd.weight_decay,
+        }
+    }
+
     /// The names of the state tensors that a checkpoint keeps.
     fn state_names(&self) -> &'static [&'static str] {
         match self {

@@ -133,6 +133,13 @@ pub struct TrainingSettings {
     /// Share of the entries of each matrix of the cells that is zero in the end, by iterative hard thresholding; the best epoch is
     /// then one of the last third, in which the zeros are fixed. 0: dense.
     pub sparsity: f64,
+    /// What the cells' matrices are rounded to in every pass of the training, validation included, as a device will have them. The saved
+    /// model is not rounded.
+    #[serde(default, skip_serializing_if = "Quantize::is_none")]
+    pub quantize: Quantize,
+    /// A model file with the weights that the run begins with; without one they are drawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<PathBuf>,
     /// Steps through which gradients flow back at most: sequences are cut into pieces of at most this many, the longest one into pieces
     /// of equal length, and the state is carried over their borders. 0: through all of the sequence. A text runs in windows of so
     /// many steps (0: 300), and `batch_size` streams of it run side by side.
@@ -147,6 +154,23 @@ pub struct TrainingSettings {
     pub optimizer: OptimizerConfig,
     /// How the learning rate falls.
     pub schedule: Schedule,
+}
+
+/// What weights are rounded to while a network is trained.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Quantize {
+    /// Nothing.
+    #[default]
+    None,
+    /// Each row of a folded matrix to 8 bits, as `ernn export --format int8` does.
+    Int8,
+}
+
+impl Quantize {
+    fn is_none(&self) -> bool {
+        *self == Quantize::None
+    }
 }
 
 /// Whether rare classes weigh more.
@@ -273,6 +297,27 @@ impl RunConfig {
             embedding_dropout: embedding.map_or(0.0, |embedding| embedding.dropout),
             ..ModelConfig::new(inputs, classes, self.model.layers.clone())
         }
+    }
+
+    /// Changes one setting of the table `data`, `model` or `training` by its name in the settings file.
+    ///
+    /// # Errors
+    /// If the table has no such setting, or its value is of another kind. Whether it is in range says [`RunConfig::check`].
+    pub fn set(&mut self, table: &str, name: &str, value: toml::Value) -> Result<()> {
+        let refused = |expected: &str| Error::Setting {
+            name: name.to_string(),
+            found: value.to_string().trim_matches('"').to_string(),
+            expected: expected.trim().replace('\n', " "),
+        };
+        let mut all = toml::Table::try_from(&*self).expect("settings are plain structs");
+        let Some(inner) = all.get_mut(table).and_then(toml::Value::as_table_mut) else {
+            return Err(refused("a setting of data, model or training"));
+        };
+        inner.insert(name.to_string(), value.clone());
+        *self = all
+            .try_into()
+            .map_err(|error: toml::de::Error| refused(error.message()))?;
+        Ok(())
     }
 
     /// Lets a run go on to more epochs than it was made for.

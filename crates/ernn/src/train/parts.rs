@@ -80,7 +80,9 @@ pub fn fingerprint(dataset: &Dataset) -> String {
         for &number in part.labels.iter().chain(&part.groups).chain(&part.step_labels) {
             sum.add(&number.to_le_bytes());
         }
-        part.numbers.iter().for_each(|number| sum.add(&number.to_le_bytes()));
+        for number in part.numbers.iter().chain(&part.weights) {
+            sum.add(&number.to_le_bytes());
+        }
     }
     for class in dataset.classes.iter().chain(&dataset.vocabulary) {
         sum.add(class.as_bytes());
@@ -119,6 +121,7 @@ fn check_targets(dataset: &Dataset) -> Result<()> {
     if dataset.train.is_empty() {
         return refuse("found no sequence, expected sequences to train on".to_string());
     }
+    check_weights(dataset).or_else(refuse)?;
     match dataset.task {
         Task::Classification | Task::StepClassification => {}
         Task::NextToken if dataset.train.steps() < 2 => {
@@ -135,8 +138,37 @@ fn check_targets(dataset: &Dataset) -> Result<()> {
     if dataset.classes.len() < 2 {
         let found = dataset.classes.join(", ");
         return refuse(format!(
-            "found the only class {found}, expected at least two classes to tell apart"
+            "found 1 class ({found}), expected at least 2 classes to tell apart"
         ));
+    }
+    Ok(())
+}
+
+/// Says what is wrong with the weights of the training sequences.
+fn check_weights(dataset: &Dataset) -> std::result::Result<(), String> {
+    let weights = &dataset.train.weights;
+    if weights.is_empty() {
+        return Ok(());
+    }
+    if dataset.task != Task::Classification {
+        return Err("found weights of sequences, expected them for classes of sequences alone".to_string());
+    }
+    if weights.len() != dataset.train.len() {
+        return Err(format!(
+            "found {} weights for {} sequences, expected one each",
+            weights.len(),
+            dataset.train.len()
+        ));
+    }
+    if let Some(place) = weights.iter().position(|weight| !weight.is_finite() || *weight < 0.0) {
+        return Err(format!(
+            "weight of sequence {}: found {}, expected 0 or more",
+            place + 1,
+            weights[place]
+        ));
+    }
+    if weights.iter().all(|&weight| weight == 0.0) {
+        return Err("found weights that are all zero, expected one above zero".to_string());
     }
     Ok(())
 }

@@ -1,0 +1,33 @@
+"""Small recurrent networks on long sequences: ERNN and its peers, trained fast.
+
+- :class:`ernn.SequenceClassifier`: a scikit-learn classifier of sequences.
+- :func:`ernn.load`: a model that the command ``ernn train`` or a classifier has saved.
+- :mod:`ernn.torch`: the cells as ``torch.nn`` modules with autograd.
+- :mod:`ernn.aeon`: the classifier for aeon.
+
+scikit-learn, torch and aeon are imported when their parts are used, not before.
+"""
+
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING
+
+from ._ernn import DivergedError, __version__
+from ._model import Model, Stream, load
+
+if TYPE_CHECKING:
+    from . import aeon, torch
+    from ._classifier import SequenceClassifier
+
+__all__ = ["DivergedError", "Model", "SequenceClassifier", "Stream", "__version__", "aeon", "load", "torch"]
+
+
+def __getattr__(name: str):
+    if name == "SequenceClassifier":
+        return _import_module("._classifier", __name__).SequenceClassifier
+    if name in ("torch", "aeon"):
+        return _import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return __all__

@@ -1,0 +1,377 @@
+"""The scikit-learn classifier."""
+
+import json
+import numbers
+import os
+import warnings
+from typing import Any, Callable, Dict, List, Optional, Union
+
+import numpy as np
+
+try:
+    from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
+    from sklearn.utils.class_weight import compute_sample_weight
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import check_is_fitted
+except ImportError as error:
+    raise ImportError("ernn.SequenceClassifier needs scikit-learn: pip install scikit-learn") from error
+
+from . import _ernn
+from ._model import Model, PathLike, Stream, load
+from ._sequences import Arrays, gather, threads
+
+#: Constructor arguments that are settings of the tables ``model`` and ``training`` of a run under the same names.
+_MODEL = ("dropout", "pooling", "bidirectional", "layer_dropout")
+_TRAINING = (
+    "epochs", "batch_size", "learning_rate", "clip_norm", "input_noise", "input_offset", "average", "validation",
+    "sparsity", "tbptt", "patience", "retrain",
+)  # fmt: skip
+_LAYERS = ("hidden", "rank", "iterations", "activation")
+
+
+class SequenceClassifier(ClassifierMixin, BaseEstimator):
+    """A recurrent network that classifies sequences, trained as the command ``ernn train`` does.
+
+    Every argument that is ``None`` has the command's default for data of one's own. Settings bear the names that they have in a
+    run's ``config.toml``.
+
+    Parameters
+    ----------
+    cell : str
+        ``ernn``, ``rnn``, ``fastrnn``, ``fastgrnn``, ``ugrnn``, ``gru``, ``lstm``, ``antisymmetric``,
+        ``gated-antisymmetric``, ``spectral`` or ``deep-transition``.
+    hidden : int
+        Size D of the hidden state (64).
+    rank : int or "full"
+        Rank of the recurrent matrix (16 for ``ernn``, full for others).
+    iterations : int
+        Inner iterations K of a step of ``ernn`` (1).
+    layers : int
+        Layers on top of each other (1).
+    activation : str
+        ``relu``, ``tanh``, ``sigmoid``, ``hard-tanh`` or ``hard-sigmoid``.
+    cell_settings : dict
+        Further settings of the cell, e.g. ``{"eta": 0.03, "steps": "per-iteration"}``.
+    bidirectional : bool
+        A second cell in every layer that reads the sequences from their ends.
+    pooling : str
+        What the readout sees: ``last`` (state) or ``mean`` (of all states).
+    dropout, layer_dropout : float
+        Parts that are dropped in training: of what the readout sees; of each layer's states.
+    epochs : int
+        Passes over the training part (60).
+    batch_size : int
+        Sequences a step (32).
+    learning_rate : float
+        Learning rate of the first epoch (5e-3).
+    schedule : str
+        ``step`` (halved every ``halve_every`` epochs), ``cosine`` or ``constant``.
+    halve_every : int
+        Epochs until the learning rate is halved (20).
+    optimizer : str
+        ``adam``, ``adamw`` or ``sgd``.
+    weight_decay : float
+        Pull of the matrices towards zero.
+    clip_norm : float
+        Largest norm of a gradient (1); 0: no limit.
+    input_noise, input_offset : float
+        Standard deviation of noise, and of an offset of each channel, added to the normalized inputs in training.
+    average : float
+        How much of the running average of the weights stays at a step (0.99); the average is what is selected. 0: the last weights.
+    validation : float
+        Part of the sequences that selects the best epoch (0.2); 0: none.
+    class_weight : "balanced" or dict
+        Whether rare classes weigh more, or a weight for each class.
+    sparsity : float
+        Share of zeros in each matrix of the cells in the end.
+    tbptt : int
+        Steps through which gradients flow back at most; 0: all.
+    patience : int
+        Epochs without a better one after which training stops; 0: never.
+    retrain : bool
+        Whether to train anew on all sequences in the end.
+    missing : str
+        What to do about NaN: ``refuse`` (an error with its place), ``interpolate``, ``previous`` or ``zero``.
+    channels_first : bool
+        Whether ``X`` is ``[N, d, T]`` (a list of ``[d, T_i]``), as aeon has it.
+    random_state : int, RandomState or None
+        An int is the command's ``--seed``: the same int gives the same bits, with any number of threads.
+    n_jobs : int or None
+        Threads that compute; ``None`` or -1: all that this process may use.
+    verbose : int
+        1: a line an epoch.
+    progress : callable
+        Called after each epoch with its record, a dict as a line of ``metrics.jsonl``; an exception stops the run.
+    out : path
+        A new folder for the run, as ``ernn train --out`` leaves one; ``None``: no files.
+
+    Attributes
+    ----------
+    classes_ : array ``[classes]``
+    model_ : :class:`ernn.Model`
+    n_features_in_ : int
+        Channels.
+    n_iter_ : int
+        Epochs that were run.
+    history_ : list of dict
+        The records of all epochs.
+    report_ : dict
+        What ``ernn train --json`` prints; its numbers are of the validation part.
+    """
+
+    def __init__(
+        self,
+        cell: str = "ernn",
+        hidden: Optional[int] = None,
+        rank: Union[int, str, None] = None,
+        iterations: Optional[int] = None,
+        layers: Optional[int] = None,
+        *,
+        activation: Optional[str] = None,
+        cell_settings: Optional[Dict[str, Any]] = None,
+        bidirectional: Optional[bool] = None,
+        pooling: Optional[str] = None,
+        dropout: Optional[float] = None,
+        layer_dropout: Optional[float] = None,
+        epochs: Optional[int] = None,
+        batch_size: Optional[int] = None,
+        learning_rate: Optional[float] = None,
+        schedule: Optional[str] = None,
+        halve_every: Optional[int] = None,
+        optimizer: Optional[str] = None,
+        weight_decay: Optional[float] = None,
+        clip_norm: Optional[float] = None,
+        input_noise: Optional[float] = None,
+        input_offset: Optional[float] = None,
+        average: Optional[float] = None,
+        validation: Optional[float] = None,
+        class_weight: Union[str, Dict[Any, float], None] = None,
+        sparsity: Optional[float] = None,
+        tbptt: Optional[int] = None,
+        patience: Optional[int] = None,
+        retrain: Optional[bool] = None,
+        missing: Optional[str] = "refuse",
+        channels_first: bool = False,
+        random_state: Union[int, np.random.RandomState, None] = None,
+        n_jobs: Optional[int] = None,
+        verbose: int = 0,
+        progress: Optional[Callable[[Dict[str, Any]], Any]] = None,
+        out: Optional[PathLike] = None,
+    ):
+        self.cell = cell
+        self.hidden = hidden
+        self.rank = rank
+        self.iterations = iterations
+        self.layers = layers
+        self.activation = activation
+        self.cell_settings = cell_settings
+        self.bidirectional = bidirectional
+        self.pooling = pooling
+        self.dropout = dropout
+        self.layer_dropout = layer_dropout
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.schedule = schedule
+        self.halve_every = halve_every
+        self.optimizer = optimizer
+        self.weight_decay = weight_decay
+        self.clip_norm = clip_norm
+        self.input_noise = input_noise
+        self.input_offset = input_offset
+        self.average = average
+        self.validation = validation
+        self.class_weight = class_weight
+        self.sparsity = sparsity
+        self.tbptt = tbptt
+        self.patience = patience
+        self.retrain = retrain
+        self.missing = missing
+        self.channels_first = channels_first
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.progress = progress
+        self.out = out
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "SequenceClassifier":
+        """Trains on sequences ``X`` and labels ``y`` ``[N]``.
+
+        ``X`` is an array ``[N, T, d]``, an array ``[N, T]`` of one channel, or a list of arrays ``[T_i, d]`` of unequal length.
+        ``sample_weight`` ``[N]`` says how much each sequence counts in the training loss; it does not change which epoch is the
+        best, nor the normalization.
+        """
+        if y is None:
+            raise ValueError("SequenceClassifier requires y to be passed, but the target y is None")
+        sequences = gather(X, self.channels_first)
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        check_consistent_length(range(len(sequences)), y)
+        classes, labels = np.unique(y, return_inverse=True)
+        weights = self._weights(sample_weight, y)
+        data = _Labelled(sequences, labels.astype(np.uint32), class_names(classes), weights)
+        settings = self._settings()
+        settings.check()
+        watch = _Watch(self.verbose, self.progress)
+        out = None if self.out is None else os.fspath(self.out)
+        native, report = _ernn.train(data, settings, threads(self.n_jobs), out, watch)
+        self.classes_ = classes
+        self.n_features_in_ = sequences.features
+        self.model_ = Model(native)
+        self.history_: List[Dict[str, Any]] = watch.history
+        self.n_iter_ = len(watch.history)
+        self.report_ = json.loads(report)
+        return self
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities ``[N, classes]`` of sequences, in the order of ``classes_``."""
+        return self._predict(X)[1]
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Labels ``[N]`` of sequences."""
+        numbers_, _ = self._predict(X)
+        return self.classes_[numbers_]
+
+    def stream(self) -> Stream:
+        """A stream at its beginning: steps go in one by one, see :class:`ernn.Stream`."""
+        check_is_fitted(self)
+        return self.model_.stream()
+
+    def save(self, path: PathLike) -> None:
+        """Writes the model as the command's file (``.safetensors``)."""
+        check_is_fitted(self)
+        self.model_.save(path)
+
+    @classmethod
+    def load(cls, path: PathLike, **parameters: Any) -> "SequenceClassifier":
+        """A fitted classifier from a model file or run folder.
+
+        The labels are integers if all class names are, else texts. ``parameters`` are those of the constructor that matter when
+        predicting: ``channels_first``, ``n_jobs``.
+        """
+        classifier = cls(**{"missing": None, **parameters})
+        classifier.model_ = load(path)
+        classifier.classes_ = _labels(classifier.model_.classes)
+        classifier.n_features_in_ = len(classifier.model_.feature_names)
+        classifier.cell = classifier.model_.cells[0]
+        return classifier
+
+    def _predict(self, X: Any):
+        check_is_fitted(self)
+        sequences = gather(X, self.channels_first)
+        if sequences.features != self.n_features_in_:
+            raise ValueError(
+                f"X has {sequences.features} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input (channels of a step)"
+            )
+        return self.model_._native.predict(sequences, self.missing, threads(self.n_jobs))
+
+    def _weights(self, sample_weight: Any, y: np.ndarray) -> Optional[np.ndarray]:
+        if isinstance(self.class_weight, str) and self.class_weight != "balanced":
+            raise ValueError(f"class_weight: found {self.class_weight}, expected balanced, a dict or None")
+        by_class = None if isinstance(self.class_weight, str) else self.class_weight
+        if sample_weight is None and by_class is None:
+            return None
+        weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        if weights.ndim == 0:
+            weights = np.full(len(y), float(weights))
+        if weights.ndim != 1:
+            raise ValueError(f"Sample weights must be 1D array or scalar, found {weights.ndim} dimensions")
+        if len(weights) != len(y):
+            raise ValueError(f"sample_weight.shape == {weights.shape}, expected ({len(y)},)!")
+        if by_class is not None:
+            weights = weights * compute_sample_weight(by_class, y)
+        return weights.astype(np.float32)
+
+    def _settings(self) -> _ernn.Settings:
+        settings = _ernn.Settings()
+        settings.network(self.cell, self.layers)
+        for name in _LAYERS:
+            if getattr(self, name) is not None:
+                settings.set_in_layers(name, getattr(self, name))
+        for name, value in (self.cell_settings or {}).items():
+            settings.set_in_layers(name, value)
+        for table, names in (("model", _MODEL), ("training", _TRAINING)):
+            for name in names:
+                if getattr(self, name) is not None:
+                    settings.set(table, name, getattr(self, name))
+        if self.missing is not None:
+            settings.set("data", "missing", self.missing)
+        settings.set("training", "seed", self._seed())
+        if self.class_weight == "balanced":
+            settings.set("training", "class_weights", "balanced")
+        settings.training_rules(self.schedule, self.halve_every, self.optimizer, self.weight_decay)
+        return settings
+
+    def _seed(self) -> int:
+        if isinstance(self.random_state, numbers.Integral):
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array = True
+        tags.input_tags.allow_nan = self.missing != "refuse"
+        tags.non_deterministic = False
+        return tags
+
+
+class _Labelled:
+    """What the native side reads."""
+
+    def __init__(self, sequences: Arrays, labels: np.ndarray, classes: List[str], weights: Optional[np.ndarray]):
+        self.sequences = sequences
+        self.labels = np.ascontiguousarray(labels).reshape(-1)
+        self.classes = classes
+        self.weights = weights
+
+
+class _Watch:
+    """Hears of a run on the thread that called ``fit``."""
+
+    def __init__(self, verbose: int, progress: Optional[Callable[[Dict[str, Any]], Any]]):
+        self.verbose = verbose
+        self.progress = progress
+        self.history: List[Dict[str, Any]] = []
+
+    def __call__(self, kind: str, text: str) -> None:
+        if kind == "warning":
+            warnings.warn(text, stacklevel=4)
+        elif kind == "started":
+            self.say(text)
+        else:
+            record = json.loads(text)
+            self.history.append(record)
+            self.say(_line(record))
+            if self.progress is not None:
+                self.progress(record)
+
+    def say(self, text: str) -> None:
+        if self.verbose:
+            print(text, flush=True)
+
+
+def _line(record: Dict[str, Any]) -> str:
+    again = "retraining, " if record["phase"] == "retrain" else ""
+    line = f"{again}epoch {record['epoch']}: loss {record['train_loss']:.4f}, train {100 * record['train_accuracy']:.1f} %"
+    accuracy = record.get("validation_accuracy")
+    return line if accuracy is None else f"{line}, validation {100 * accuracy:.1f} %"
+
+
+def class_names(classes: np.ndarray) -> List[str]:
+    """Labels as the texts that the model file has; whole numbers without a decimal point."""
+    whole = classes.dtype.kind == "f" and bool(np.all(classes == np.round(classes)))
+    names = [str(int(label)) if whole else str(label) for label in classes]
+    if len(set(names)) != len(names):
+        raise ValueError(f"y: found labels that look alike as texts ({', '.join(names)}), expected distinct ones")
+    return names
+
+
+def _labels(names: List[str]) -> np.ndarray:
+    """The labels of a model file: integers if all of them are, else the texts."""
+    try:
+        numbers_ = [int(name) for name in names]
+    except ValueError:
+        return np.asarray(names)
+    return np.asarray(numbers_ if [str(number) for number in numbers_] == list(names) else names)

@@ -1,0 +1,135 @@
+"""Trained models: what ``ernn train`` leaves behind, and what the classifier holds."""
+
+import os
+import warnings
+from typing import Any, Dict, List, Optional, Tuple, Union
+
+import numpy as np
+
+from . import _ernn
+from ._sequences import gather, threads
+
+PathLike = Union[str, "os.PathLike[str]"]
+
+
+class Model:
+    """A trained model, ready for raw (not normalized) sequences. See :func:`load`."""
+
+    def __init__(self, native: _ernn.Model):
+        self._native = native
+
+    @property
+    def classes(self) -> List[str]:
+        """Class names in the order of the probabilities."""
+        return self._native.classes
+
+    @property
+    def feature_names(self) -> List[str]:
+        """Names of the channels."""
+        return self._native.feature_names
+
+    @property
+    def cells(self) -> List[str]:
+        """Kind of each layer, e.g. ``["ernn"]``."""
+        return self._native.cells
+
+    @property
+    def parameter_count(self) -> int:
+        """Numbers in the model."""
+        return self._native.parameter_count
+
+    @property
+    def settings(self) -> str:
+        """The complete settings of its run in TOML, as ``config.toml``; empty for a model that another program trained."""
+        return self._native.settings
+
+    def tensors(self) -> Dict[str, np.ndarray]:
+        """Copies of its tensors (float32) by their names in the file, e.g. ``layers.0.W`` and ``readout.weight``."""
+        return self._native.tensors()
+
+    def predict_proba(
+        self, X: Any, *, channels_first: bool = False, missing: Optional[str] = None, n_jobs: Optional[int] = None
+    ) -> np.ndarray:
+        """Probabilities ``[N, classes]`` (float64) of sequences ``X``: ``[N, T, d]``, ``[N, T]`` or a list of ``[T_i, d]``.
+
+        ``missing`` is ``"refuse"``, ``"interpolate"``, ``"previous"`` or ``"zero"``; by default what the model's run did.
+        """
+        return self._predict(X, channels_first, missing, n_jobs)[1]
+
+    def predict(
+        self, X: Any, *, channels_first: bool = False, missing: Optional[str] = None, n_jobs: Optional[int] = None
+    ) -> np.ndarray:
+        """Names ``[N]`` of the likeliest classes; arguments as :meth:`predict_proba`."""
+        return np.asarray(self.classes)[self._predict(X, channels_first, missing, n_jobs)[0]]
+
+    def _predict(
+        self, X: Any, channels_first: bool, missing: Optional[str], n_jobs: Optional[int]
+    ) -> Tuple[np.ndarray, np.ndarray]:
+        sequences = gather(X, channels_first)
+        note = self._native.length_note(sequences.longest)
+        if note:
+            warnings.warn(note, stacklevel=3)
+        return self._native.predict(sequences, missing, threads(n_jobs))
+
+    def stream(self) -> "Stream":
+        """A stream at its beginning: steps go in one by one, probabilities come out."""
+        return Stream(self)
+
+    def save(self, path: PathLike) -> None:
+        """Writes a model file (``.safetensors``) that the command reads: ``ernn predict``, ``evaluate``, ``export``, ..."""
+        self._native.save(os.fspath(path))
+
+    def export_c(self, path: PathLike, name: str = "ernn") -> Optional[str]:
+        """Writes a new folder with the model as C99 in single precision, compared with this library before it is there.
+
+        ``name`` is the beginning of all names in it. Returns the compiler that has compiled it and run its self-test, or
+        ``None`` where there is none. For eight-bit numbers use ``ernn export --to c --format int8``.
+        """
+        return self._native.export_c(os.fspath(path), name)
+
+    def __reduce__(self):
+        return Model, (self._native,)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Model) and self._native.to_bytes() == other._native.to_bytes()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        cells = ", ".join(self.cells)
+        return f"<ernn.Model: {cells}, {self.parameter_count} parameters, {len(self.classes)} classes>"
+
+
+class Stream:
+    """A model that reads steps as they come; memory does not grow. Made by :meth:`Model.stream`.
+
+    After each step it says, to the bit, what the model says about the whole sequence up to there.
+    """
+
+    def __init__(self, model: Model):
+        self._classes = model.classes
+        self._stream = model._native.stream()
+
+    @property
+    def steps(self) -> int:
+        """Steps since the beginning."""
+        return self._stream.steps
+
+    def push(self, step: Any) -> Tuple[str, np.ndarray]:
+        """One step of raw values ``[d]``; gives the likeliest class after it and the probabilities ``[classes]``."""
+        values = np.ascontiguousarray(step, dtype=np.float32).reshape(-1)
+        number, probabilities = self._stream.push(values)
+        name = self._classes[number] if self._classes else str(number)
+        return name, probabilities
+
+    def reset(self) -> None:
+        """The next step is a first one."""
+        self._stream.reset()
+
+
+def load(path: PathLike) -> Model:
+    """Reads a model file, or the model in the run folder of ``ernn train``.
+
+    Raises ``FileNotFoundError``, ``OSError``, or ``ValueError`` if it is not a model.
+    """
+    return Model(_ernn.Model.load(os.fspath(path)))

@@ -1,0 +1,37 @@
+//! The native part of the Python package `ernn`: arrays go in, the library works with the interpreter released, arrays come out.
+//!
+//! Nothing is computed here. What a Python user sees stands in `python/ernn`.
+
+mod failure;
+mod layer;
+mod model;
+mod sequences;
+mod settings;
+mod stream;
+mod tape;
+mod threads;
+mod training;
+
+/// The module `ernn._ernn`.
+#[pyo3::pymodule]
+mod _ernn {
+    #[pymodule_export]
+    use crate::failure::DivergedError;
+    #[pymodule_export]
+    use crate::layer::Layer;
+    #[pymodule_export]
+    use crate::model::Model;
+    #[pymodule_export]
+    use crate::settings::Settings;
+    #[pymodule_export]
+    use crate::stream::Stream;
+    #[pymodule_export]
+    use crate::tape::Tape;
+    #[pymodule_export]
+    use crate::training::fit;
+
+    /// The version of package and library.
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

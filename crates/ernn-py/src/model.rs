@@ -1,0 +1,169 @@
+//! A trained model: the file of the command, in both directions.
+
+use std::path::{Path, PathBuf};
+
+use ernn::checkpoint::SavedModel;
+use ernn::data::MissingPolicy;
+use ernn::evaluate;
+use ernn::export::{self, Options, Samples};
+use ernn::train::RunConfig;
+use numpy::{PyArray1, PyArray2, PyArrayDyn, PyArrayMethods, ToPyArray};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use crate::failure::exception;
+use crate::sequences::Arrays;
+use crate::stream::Stream;
+use crate::threads;
+
+/// The class of each sequence, an index into the classes, and its probabilities `[sequences, classes]`.
+type Predictions<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray2<f64>>);
+
+/// A trained model.
+#[pyclass(module = "ernn._ernn", frozen)]
+pub struct Model {
+    saved: SavedModel,
+}
+
+impl Model {
+    pub fn new(saved: SavedModel) -> Self {
+        Model { saved }
+    }
+
+    /// What its run did about missing values.
+    fn missing(&self) -> PyResult<MissingPolicy> {
+        if self.saved.provenance.is_imported() {
+            return Ok(MissingPolicy::default());
+        }
+        let settings = &self.saved.provenance.settings;
+        let config = RunConfig::from_toml(settings, Path::new("the model's settings"), None);
+        Ok(config.map_err(exception)?.data.missing)
+    }
+}
+
+#[pymethods]
+impl Model {
+    /// Reads a model file, or the one in a run folder.
+    #[staticmethod]
+    fn load(path: PathBuf) -> PyResult<Self> {
+        SavedModel::load(&path).map(Model::new).map_err(exception)
+    }
+
+    /// The model in a file's bytes.
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
+        SavedModel::from_bytes(Path::new("the bytes"), bytes)
+            .map(Model::new)
+            .map_err(exception)
+    }
+
+    /// The bytes of its file; equal models give equal bytes.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.saved.to_bytes())
+    }
+
+    /// Writes its file.
+    fn save(&self, path: PathBuf) -> PyResult<()> {
+        self.saved.save(&path).map_err(exception)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let read = py.get_type::<Model>().getattr("from_bytes")?;
+        Ok((read, (self.to_bytes(py),)))
+    }
+
+    /// Class names in the order of the probabilities.
+    #[getter]
+    fn classes(&self) -> Vec<String> {
+        self.saved.classes.clone()
+    }
+
+    /// Channel names.
+    #[getter]
+    fn feature_names(&self) -> Vec<String> {
+        self.saved.feature_names.clone()
+    }
+
+    /// What is learned, as in the file: `classification`, ...
+    #[getter]
+    fn task(&self) -> String {
+        let task = serde_json::to_value(self.saved.model.config().task).ok();
+        task.and_then(|task| task.as_str().map(String::from))
+            .unwrap_or_default()
+    }
+
+    /// Kinds of the layers.
+    #[getter]
+    fn cells(&self) -> Vec<&'static str> {
+        self.saved
+            .model
+            .config()
+            .layers
+            .iter()
+            .map(|layer| layer.name())
+            .collect()
+    }
+
+    /// Number of parameters.
+    #[getter]
+    fn parameter_count(&self) -> usize {
+        self.saved.model.parameters().len()
+    }
+
+    /// The settings of its run in TOML; empty for an imported model.
+    #[getter]
+    fn settings(&self) -> &str {
+        &self.saved.provenance.settings
+    }
+
+    /// Its tensors by their names in the file.
+    fn tensors<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let all = PyDict::new(py);
+        for span in self.saved.model.spans() {
+            let values = self.saved.model.parameters()[span.range()].to_pyarray(py);
+            let tensor: Bound<PyArrayDyn<f32>> = values.reshape(span.shape.clone())?;
+            all.set_item(&span.name, tensor)?;
+        }
+        Ok(all)
+    }
+
+    /// Classifies sequences; missing values are treated as in its run, or as `missing` says.
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        sequences: Arrays,
+        missing: Option<&str>,
+        threads: usize,
+    ) -> PyResult<Predictions<'py>> {
+        let missing = missing.map_or_else(|| self.missing(), |policy| policy.parse().map_err(exception))?;
+        let part = sequences.part(missing)?;
+        let found = threads::run(py, threads, || evaluate::predict(&self.saved, &part))?.map_err(exception)?;
+        let classes = PyArray1::from_iter(py, found.iter().map(|prediction| prediction.class as u32));
+        let values = found.iter().flat_map(|prediction| &prediction.probabilities).copied();
+        let shape = [found.len(), self.saved.classes.len()];
+        Ok((classes, PyArray1::from_iter(py, values).reshape(shape)?))
+    }
+
+    /// What is worth saying about sequences of so many steps.
+    fn length_note(&self, longest: usize) -> Option<String> {
+        evaluate::length_note(&self.saved.model, longest)
+    }
+
+    /// A stream at its beginning.
+    fn stream(&self) -> PyResult<Stream> {
+        Stream::new(self.saved.clone())
+    }
+
+    /// Writes a folder of C99 that computes the same in single precision; gives the compiler that has tried it, if there is one.
+    fn export_c(&self, py: Python, path: PathBuf, name: String) -> PyResult<Option<String>> {
+        let options = Options {
+            name,
+            ..Options::default()
+        };
+        let report = py.detach(|| {
+            let samples = Samples::drawn(&self.saved);
+            export::write_c(&path, &self.saved, &samples, &options)
+        });
+        Ok(report.map_err(exception)?.compiler.map(|compiler| compiler.to_string()))
+    }
+}

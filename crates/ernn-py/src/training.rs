@@ -1,0 +1,150 @@
+//! Training: the run works on threads of its own, the calling one waits for news and for Ctrl-C.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use ernn::checkpoint::EpochRecord;
+use ernn::data::{Dataset, MissingPolicy};
+use ernn::train::{self, Observer, Options, Out, Start};
+use numpy::PyReadonlyArray1;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+
+use crate::failure::exception;
+use crate::model::Model;
+use crate::sequences::{Arrays, NAME};
+use crate::settings::Settings;
+
+/// The longest wait until Ctrl-C is noticed.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Labelled sequences.
+#[derive(FromPyObject)]
+pub struct Labelled<'py> {
+    sequences: Arrays<'py>,
+    /// The class of each sequence, an index into `classes`.
+    labels: PyReadonlyArray1<'py, u32>,
+    classes: Vec<String>,
+    /// How much each sequence counts.
+    weights: Option<PyReadonlyArray1<'py, f32>>,
+}
+
+impl Labelled<'_> {
+    fn dataset(&self, missing: MissingPolicy) -> PyResult<Dataset> {
+        let mut train = self.sequences.part(missing)?;
+        train.labels = self.labels.as_slice()?.to_vec();
+        if let Some(weights) = &self.weights {
+            train.weights = weights.as_slice()?.to_vec();
+        }
+        Ok(Dataset {
+            name: NAME.to_string(),
+            feature_names: (1..=train.features)
+                .map(|channel| format!("channel {channel}"))
+                .collect(),
+            classes: self.classes.clone(),
+            train,
+            ..Dataset::default()
+        })
+    }
+}
+
+/// Trains; gives the model and the report as JSON. `watch(kind, text)` is called on this thread with `started` and a line, `epoch` and
+/// the epoch's record as JSON, or `warning` and a text; an exception that it raises stops the run.
+#[pyfunction]
+#[pyo3(name = "train")]
+pub fn fit(
+    py: Python,
+    data: Labelled,
+    settings: &Settings,
+    threads: usize,
+    out: Option<PathBuf>,
+    watch: &Bound<PyAny>,
+) -> PyResult<(Model, String)> {
+    let config = settings.config.clone();
+    let dataset = data.dataset(config.data.missing)?;
+    let options = Options {
+        out: out.map_or(Out::Nowhere, Out::At),
+        threads,
+        stop: Arc::default(),
+    };
+    let (sender, receiver) = mpsc::channel();
+    let receiver = Mutex::new(receiver);
+    let (outcome, raised) = std::thread::scope(|scope| {
+        let worker = scope.spawn(|| train::train(&dataset, &config, &options, &mut Messenger(sender)));
+        let next = || {
+            receiver
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .recv_timeout(TICK)
+        };
+        let mut raised = Ok(());
+        loop {
+            let news = py.detach(next);
+            if raised.is_ok() {
+                raised = react(py, watch, &news, &options.stop);
+            }
+            if news == Err(RecvTimeoutError::Disconnected) {
+                break;
+            }
+        }
+        (py.detach(|| worker.join()), raised)
+    });
+    raised?;
+    let outcome = outcome.map_err(|_| PyRuntimeError::new_err("the training thread panicked"))?;
+    let outcome = outcome.map_err(exception)?;
+    let report = json(&outcome.report)?;
+    Ok((Model::new(outcome.model), report))
+}
+
+/// News for Python, and Ctrl-C from it; whatever it raises stops the run.
+fn react(
+    py: Python,
+    watch: &Bound<PyAny>,
+    news: &Result<(&'static str, String), RecvTimeoutError>,
+    stop: &AtomicBool,
+) -> PyResult<()> {
+    let told = match news {
+        Ok((kind, text)) => watch.call1((*kind, text.as_str())).map(drop),
+        Err(_) => Ok(()),
+    };
+    let outcome = told.and_then(|()| py.check_signals());
+    if outcome.is_err() {
+        stop.store(true, Ordering::Relaxed);
+    }
+    outcome
+}
+
+fn json(value: &impl serde::Serialize) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+}
+
+/// Sends what happens in a run to the thread that waits for it.
+struct Messenger(Sender<(&'static str, String)>);
+
+impl Messenger {
+    fn send(&self, kind: &'static str, text: String) {
+        // Nobody listens any more after an exception.
+        let _ = self.0.send((kind, text));
+    }
+}
+
+impl Observer for Messenger {
+    fn started(&mut self, start: &Start) {
+        let line = format!(
+            "{}, {} parameters; {} sequences to train on, {} to validate; {} epochs, {} threads",
+            start.cell, start.parameters, start.train_examples, start.validation_examples, start.epochs, start.threads
+        );
+        self.send("started", line);
+    }
+
+    fn epoch_done(&mut self, record: &EpochRecord) {
+        self.send("epoch", serde_json::to_string(record).unwrap_or_default());
+    }
+
+    fn warning(&mut self, text: &str) {
+        self.send("warning", text.to_string());
+    }
+}

@@ -1,0 +1,245 @@
+"""The classifier: what it learns, its settings, its errors."""
+
+import pickle
+import signal
+import threading
+import time
+import warnings
+
+import numpy as np
+import pytest
+from conftest import SMALL, ragged, waves
+
+pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+import ernn
+from ernn import SequenceClassifier
+
+
+def test_it_learns(small):
+    X, y = waves(120)
+    test, labels = waves(60, seed=1)
+    small.set_params(epochs=30).fit(X, y)
+    assert small.score(test, labels) > 0.9
+    probabilities = small.predict_proba(test)
+    assert probabilities.shape == (60, 2)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+    np.testing.assert_array_equal(small.predict(test), small.classes_[probabilities.argmax(axis=1)])
+    assert small.n_iter_ == 30 == len(small.history_) == small.report_["epochs"]
+
+
+def test_sequences_of_unequal_length_and_labels_that_are_texts(small):
+    X, y = ragged()
+    names = np.array(["slow", "fast"])[y]
+    small.fit(X, names)
+    assert small.classes_.tolist() == ["fast", "slow"] == small.model_.classes
+    assert set(small.predict(X)) <= {"fast", "slow"}
+    alone = [small.predict_proba([x])[0] for x in X]
+    np.testing.assert_array_equal(small.predict_proba(X), alone)
+
+
+def test_channels_first_is_the_same_data(small):
+    X, y = waves()
+    expected = small.fit(X, y).predict_proba(X)
+    turned = clone(small).set_params(channels_first=True)
+    np.testing.assert_array_equal(turned.fit(X.transpose(0, 2, 1), y).predict_proba(X.transpose(0, 2, 1)), expected)
+
+
+def test_the_same_seed_gives_the_same_bits_with_any_number_of_threads(small):
+    X, y = waves()
+    first = small.fit(X, y).model_
+    assert clone(small).set_params(n_jobs=3).fit(X, y).model_ == first
+    assert clone(small).set_params(random_state=1).fit(X, y).model_ != first
+
+
+def test_a_random_state_of_numpy_is_drawn_from(small):
+    X, y = waves()
+    models = [clone(small).set_params(random_state=np.random.RandomState(5)).fit(X, y).model_ for _ in range(2)]
+    assert models[0] == models[1]
+    small.set_params(random_state=None).fit(X, y)
+
+
+def test_pickle_and_clone(small):
+    X, y = waves()
+    small.fit(X, y)
+    again = pickle.loads(pickle.dumps(small))
+    np.testing.assert_array_equal(again.predict_proba(X), small.predict_proba(X))
+    assert again.model_ == small.model_
+    fresh = clone(small)
+    assert not hasattr(fresh, "model_") and fresh.get_params() == small.get_params()
+
+
+def test_pipeline_search_and_cross_validation(small):
+    X, y = waves()
+    pipeline = make_pipeline(FunctionTransformer(lambda X: 2 * X), small)
+    assert len(cross_val_score(pipeline, X, y, cv=3)) == 3
+    search = GridSearchCV(small.set_params(epochs=2), {"cell": ["rnn", "gru"], "hidden": [4, 6]}, cv=2)
+    search = search.set_params(estimator__rank=None).fit(X, y)
+    assert search.best_estimator_.model_.cells[0] in ("rnn", "gru")
+
+
+@pytest.mark.parametrize("cell", "ernn rnn fastrnn fastgrnn ugrnn gru lstm antisymmetric spectral deep-transition".split())
+def test_every_cell(cell):
+    X, y = waves(30)
+    found = SequenceClassifier(cell, hidden=16, layers=2, bidirectional=True, epochs=2, random_state=0).fit(X, y)
+    assert found.model_.cells == [cell, cell]
+
+
+def test_settings_reach_the_run(small):
+    X, y = waves()
+    small.set_params(
+        schedule="cosine", optimizer="adamw", weight_decay=0.01, pooling="mean", cell_settings={"eta": 0.03}, batch_size=20,
+        class_weight="balanced", patience=4, tbptt=8,
+    )  # fmt: skip
+    settings = small.fit(X, y).report_["settings"]
+    training, layer = settings["training"], settings["model"]["layers"][0]
+    assert training["schedule"] == {"kind": "cosine", "epochs": 8, "floor": 0.0}
+    assert training["optimizer"]["kind"] == "adamw" and training["optimizer"]["weight_decay"] == 0.01
+    assert (training["batch_size"], training["patience"], training["tbptt"]) == (20, 4, 8)
+    assert training["class_weights"] == "balanced" and settings["model"]["pooling"] == "mean"
+    assert (layer["eta"], layer["hidden"], layer["rank"]) == (0.03, 8, 2)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"hidden": 0}, "hidden: found 0, expected a number from 1 to 65536"),
+        ({"rank": 9}, "rank: found 9, expected full or a number from 1 to the hidden size, 8"),
+        ({"epochs": 0}, "epochs: found 0, expected at least 1"),
+        ({"learning_rate": -1.0}, "learning_rate: found -1, expected a number above 0"),
+        ({"validation": 1.0}, "validation: found 1, expected a part of the training sequences"),
+        ({"cell": "transformer"}, "transformer"),
+        ({"activation": "gelu"}, "activation: found gelu, expected"),
+        ({"pooling": "max"}, "pooling: found max, expected"),
+        ({"cell_settings": {"reset": "after"}}, "reset: found after, expected no such setting for the cell ernn"),
+        ({"schedule": "never"}, "schedule: found never, expected step, cosine or constant"),
+        ({"optimizer": "lion"}, "optimizer: found lion, expected adam, adamw or sgd"),
+        ({"missing": "drop"}, "missing: found drop, expected"),
+        ({"class_weight": "heavy"}, "class_weight: found heavy"),
+        ({"epochs": 1.5}, "epochs: found 1.5"),
+        ({"epochs": object()}, "epochs: found a value of type object"),
+    ],
+)
+def test_settings_out_of_range_are_refused_in_the_commands_words(small, parameters, words):
+    X, y = waves()
+    with pytest.raises((ValueError, TypeError)) as caught:
+        small.set_params(**parameters).fit(X, y)
+    assert words in str(caught.value)
+    assert not hasattr(small, "model_")
+
+
+def test_missing_values_are_refused_with_their_place_or_filled(small):
+    X, y = waves()
+    X[3, 5, 1] = np.nan
+    with pytest.raises(ValueError, match=r"X, sequence 4, step 6, channel 2 \(NaN\): the first of 1 missing values"):
+        small.fit(X, y)
+    small.set_params(missing="interpolate").fit(X, y)
+    filled = X.copy()
+    filled[3, 5, 1] = (X[3, 4, 1] + X[3, 6, 1]) / 2
+    np.testing.assert_allclose(small.predict_proba(X), small.predict_proba(filled), rtol=1e-5)
+
+
+def test_infinite_values_and_lonely_classes_are_refused(small):
+    X, y = waves()
+    with pytest.raises(ValueError, match=r"found 1 class \(0\), expected at least 2"):
+        small.fit(X, np.zeros(len(y)))
+    X[0, 0, 0] = np.inf
+    with pytest.raises(ValueError, match="infinite"):
+        small.fit(X, y)
+
+
+def test_training_that_diverges_says_where(small):
+    X, y = waves()
+    small.set_params(optimizer="sgd", learning_rate=1e30, clip_norm=0.0, validation=0.0, epochs=100)
+    with pytest.raises(ernn.DivergedError, match="epoch 1, batch"):
+        small.fit(X, y)
+
+
+def test_sequences_of_weight_zero_do_not_count(small):
+    X, y = waves()
+    mostly_wrong = np.where(np.arange(len(y)) % 3 == 0, y, 1 - y)
+    small.set_params(validation=0.0, epochs=40)
+    weights = (mostly_wrong == y).astype(float)
+    assert (clone(small).fit(X, mostly_wrong).predict(X) == y).mean() < 0.4
+    assert (clone(small).fit(X, mostly_wrong, sample_weight=weights).predict(X) == y).mean() > 0.9
+
+
+def test_equal_weights_are_no_weights(small):
+    X, y = waves()
+    plain = small.fit(X, y).model_.tensors()
+    weighted = clone(small).fit(X, y, sample_weight=np.ones(len(y))).model_.tensors()
+    by_class = clone(small).set_params(class_weight={0: 1.0, 1: 1.0}).fit(X, y).model_.tensors()
+    for name, tensor in plain.items():
+        np.testing.assert_array_equal(tensor, weighted[name])
+        np.testing.assert_array_equal(tensor, by_class[name])
+
+
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [([1.0], "expected"), (np.full(60, -1.0), "weight of sequence 1: found -1"), (np.zeros(60), "all zero"),
+     (np.full(60, np.nan), "weight of sequence 1: found NaN")],
+)  # fmt: skip
+def test_weights_out_of_range_are_refused(small, weights, words):
+    X, y = waves()
+    with pytest.raises(ValueError, match=words):
+        small.fit(X, y, sample_weight=weights)
+
+
+def test_progress_is_called_after_each_epoch_and_may_stop_the_run(small, capsys):
+    X, y = waves()
+    seen = []
+    small.set_params(progress=seen.append, verbose=1).fit(X, y)
+    assert [record["epoch"] for record in seen] == list(range(1, 9)) and seen == small.history_
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 9 and lines[1].startswith("epoch 1: loss ")
+
+    def stop(record):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        clone(small).set_params(progress=stop, epochs=100_000).fit(X, y)
+
+
+def test_ctrl_c_stops_training():
+    X, y = waves()
+    endless = SequenceClassifier(**{**SMALL, "epochs": 10_000_000})
+    timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        endless.fit(X, y)
+    timer.join()
+
+
+def test_other_threads_run_while_training():
+    X, y = waves()
+    done = threading.Event()
+    counted = []
+
+    def count():
+        while not done.is_set():
+            counted.append(time.perf_counter())
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    began = time.perf_counter()
+    SequenceClassifier(**{**SMALL, "epochs": 300}).fit(X, y)
+    ended = time.perf_counter()
+    done.set()
+    thread.join()
+    assert sum(began < moment < ended for moment in counted) > 3
+
+
+def test_longer_sequences_than_learned_from_are_noted(small):
+    X, y = waves()
+    small.fit(X[:, :8], y)
+    with pytest.warns(UserWarning, match="learned step sizes for 8"):
+        small.model_.predict(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        small.model_.predict(X[:, :8])
