@@ -91,7 +91,7 @@ impl Network {
         self.readout.forward(pooled)
     }
 
-    /// The layers and the readout of a model.
+    /// The layers and the readout of a model. Its rates of dropout are a matter of training and not taken over.
     ///
     /// # Errors
     /// If the model has what this one has not: a second direction, an embedding, or another task than a class or a number a sequence.
