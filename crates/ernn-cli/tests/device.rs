@@ -68,6 +68,48 @@ fn whole_numbers_say_what_they_cost() {
     assert!(done.stdout.is_empty() && !place.path("d").exists());
 }
 
+/// Half the memory a stream, and the same sizes otherwise.
+#[test]
+fn states_of_8_bits_take_half_the_memory() {
+    let place = trained("--cell gru --pooling mean");
+    let ram = |state: &str| -> u32 {
+        let done = place.ok(&format!(
+            "export run --to c --out {state} --format int8 --state {state} --calibrate train.csv"
+        ));
+        let rest = done.stderr.split("RAM: ").nth(1).unwrap();
+        rest.split(' ').next().unwrap().parse().unwrap()
+    };
+    // Steps and saturations; six states, and six sums of 32 bits.
+    assert_eq!((ram("int16"), ram("int8")), (8 + 12 + 24, 8 + 8 + 24));
+    assert!(place.text("int8/ernn.h").contains("typedef int8_t ernn_number;"));
+    place.fails(
+        "export run --to c --out f --state int8",
+        2,
+        &["--state is for --format int8 alone"],
+    );
+}
+
+#[test]
+fn an_exact_ernn_is_exported_in_f32_alone() {
+    let place = trained("--cell ernn --rank 2 --solver newton --contract 0.9");
+    let done = place.ok("export run --to c --out c");
+    assert!(
+        done.stderr.contains("compared with the library on 1024 steps"),
+        "{}",
+        done.stderr
+    );
+    assert!(place.text("c/ernn.c").contains("static void newton_step("));
+    place.fails(
+        "export run --to c --out d --format int8 --calibrate train.csv",
+        2,
+        &[
+            "solver: found a cell at its equilibrium",
+            "without a bound",
+            "expected f32 on the device",
+        ],
+    );
+}
+
 #[test]
 fn what_no_device_runs_is_refused() {
     let place = trained("--cell rnn --bidirectional");

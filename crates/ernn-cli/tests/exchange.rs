@@ -146,6 +146,19 @@ fn refusals_name_file_tensor_and_shapes() {
 }
 
 #[test]
+fn a_run_becomes_one_file_which_is_a_model() {
+    let place = trained("fastrnn --rank full");
+    place.ok("export run --to safetensors --out one.safetensors");
+    assert_eq!(place.read("one.safetensors"), place.read("run/model.safetensors"));
+    place.ok("inspect one.safetensors");
+    place.fails(
+        "export run --to safetensors --out one.safetensors",
+        2,
+        &["nothing is overwritten"],
+    );
+}
+
+#[test]
 fn flags_that_do_not_fit() {
     let place = Place::new();
     for (flags, part) in [

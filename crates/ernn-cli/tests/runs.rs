@@ -227,6 +227,45 @@ fn patience_ends_a_run_early() {
     assert_eq!(epochs, best + 2);
 }
 
+/// Settings and weights of the run that it begins with; a model that was thinned keeps its zeros.
+#[test]
+fn a_run_goes_on_from_another_ones_weights() {
+    let place = Place::new();
+    place.ok("train japanese-vowels --hidden 12 --sparsity 0.5 --epochs 9 --retrain false --out first");
+    let report = place.json("train --from first --quantize int8 --epochs 2 --learning-rate 0.0001 --out tuned");
+    let training = &report["settings"]["training"];
+    assert_eq!(
+        (&training["quantize"], &training["epochs"]),
+        (&"int8".into(), &2.into())
+    );
+    assert_eq!(training["from"], "first/model.safetensors");
+    let [before, after] =
+        ["first", "tuned"].map(|run| place.json(&format!("inspect {run}"))["nonzero_parameters"].clone());
+    assert!(before.is_u64() && before == after, "{before} {after}");
+    // Two short epochs at a small rate: near where it began, far from where another run would.
+    let accuracy = |run: &str| {
+        place.json(&format!("evaluate {run} japanese-vowels"))["accuracy"]
+            .as_f64()
+            .unwrap()
+    };
+    assert!((accuracy("first") - accuracy("tuned")).abs() < 0.1);
+    assert!(place.text("tuned/config.toml").contains("quantize = \"int8\""));
+    place.fails(
+        "train --from first --hidden 9 --out other",
+        2,
+        &[
+            "from: found first/model.safetensors (ernn 12, ",
+            "expected a model of the network that is trained (ernn 9, ",
+        ],
+    );
+    place.fails("train japanese-vowels --from nothing --out other", 1, &["nothing"]);
+    place.fails(
+        "train --from first --quantize int4 --out other",
+        2,
+        &["--quantize", "int8"],
+    );
+}
+
 #[test]
 fn sparsity_leaves_exactly_so_many_entries() {
     let place = Place::new();

@@ -71,6 +71,13 @@ pub enum RunError {
         /// What the model needs.
         expected: usize,
     },
+    /// Numbers of a state that have other bits than the model's.
+    Bits {
+        /// Bits of the numbers that were given.
+        found: u32,
+        /// Bits of the model's.
+        expected: u32,
+    },
     /// A value of the input is infinite or no number.
     NotFinite {
         /// Its place in the input.
@@ -92,6 +99,9 @@ impl fmt::Display for RunError {
         match *self {
             RunError::Length { what, found, expected } => {
                 write!(to, "{what}: found {found} numbers, expected {expected}")
+            }
+            RunError::Bits { found, expected } => {
+                write!(to, "state: found numbers of {found} bits, expected {expected}")
             }
             RunError::NotFinite { place } => write!(
                 to,

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | 0 | magic `ERNN` |
 //! | 4 | version, `u16`; 1 |
-//! | 6 | number format, `u16`: 0 `f32`, 1 `int8` weights with `int16` states |
+//! | 6 | number format, `u16`: 0 `f32`, 1 `int8` weights |
 //! | 8 | length of the image in bytes |
 //! | 12 | checksum of all other bytes: FNV-1a, 32 bits (no change of a single byte passes it) |
 //! | 16 | numbers of a state |
@@ -16,7 +16,7 @@
 //! | 28 | outputs (logits, or 1 number) |
 //! | 32 | layers `L` |
 //! | 36 | tensors `N` |
-//! | 40 | flags: bit 0 mean pooling instead of the last state, bit 1 inputs are tokens |
+//! | 40 | flags: bit 0 mean pooling instead of the last state, bit 1 inputs are tokens, bit 2 (`int8`) states of 8 bits instead of 16 |
 //! | 44 | size of what the first layer reads: the values of an input, or of an embedding's row |
 //! | 48 | `L` records of 64 bytes, see [`crate::Kind`] |
 //! | then | `N` entries of 8 bytes: where a tensor begins, and its length, in bytes |
@@ -46,12 +46,15 @@ pub const MEAN: u32 = 1;
 /// The flag of tokens.
 pub const TOKENS: u32 = 2;
 
+/// The flag of states of 8 bits.
+pub const NARROW: u32 = 4;
+
 /// The number format of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// `f32` weights and states.
     Float,
-    /// `int8` weights, `int16` states, `int32` sums.
+    /// `int8` weights, `int16` or `int8` states, `int32` sums.
     Int8,
 }
 
@@ -166,7 +169,7 @@ impl<'a> Image<'a> {
     fn check(&self) -> Result<(), ParseError> {
         let data = self.data().filter(|&data| data <= self.bytes.len());
         let data = data.ok_or(ParseError::Content("records and entries beyond the end"))?;
-        if self.layers == 0 || self.flags > (MEAN | TOKENS) {
+        if self.layers == 0 || self.flags > (MEAN | TOKENS | NARROW) {
             return Err(ParseError::Content("no layer, or a flag that is not known"));
         }
         for index in 0..self.tensors {
@@ -222,6 +225,10 @@ impl<'a> Image<'a> {
 
     pub fn mean_pooling(&self) -> bool {
         self.flags & MEAN != 0
+    }
+
+    pub fn narrow_states(&self) -> bool {
+        self.flags & NARROW != 0
     }
 
     pub fn reads_tokens(&self) -> bool {

@@ -6,18 +6,18 @@
 //! | 1 | `D`, hidden size | |
 //! | 2 | `r`, rank of `R`; 0: dense | |
 //! | 3 | `phi` in bits 0-7, activation of the gates in bits 8-15 | |
-//! | 4 | `K`, inner iterations | leaky and deep, else 0 |
+//! | 4 | `K`, inner iterations; of an equilibrium the most | leaky, deep, equilibrium, else 0 |
 //! | 5 | rows of step sizes | leaky and deep, else 0 |
-//! | 6 | layers inside a step | deep, else 0 |
-//! | 7 | `c0`, `f32` (a whole number of `int8`) | leaky and deep |
-//! | 8 | `s`, `f32` (a whole number of `int8`) | leaky and deep |
+//! | 6 | layers inside a step; of an equilibrium 1 for Newton's method | deep and equilibrium, else 0 |
+//! | 7 | `c0`, `f32` (a whole number of `int8`); of an equilibrium `gamma` | leaky, deep, equilibrium |
+//! | 8 | `s`, `f32` (a whole number of `int8`) | leaky, deep, equilibrium |
 //! | 9 | `c` of `R = c I + A B` | |
-//! | 10, 11 | the scalars of a gated cell | |
+//! | 10, 11 | the scalars of a gated cell; the absolute and relative tolerance of an equilibrium | |
 //! | 12 | its first tensor | |
 //! | 13-15 | binary places and shifts of `int8` (see `int`), else 0 | |
 //!
 //! Tensors, in this order, all row-major: leaky `W [D,d]`, `b [D]`, `R [D,D]` or `A [D,r]`, `B [r,D]`, `a [rows,K]`, `e [rows,K]`;
-//! gated the same without `a`, `e`, with a row a unit and group; deep `W [w_1,d]`, then `U_j`, `b_j` of each layer, then `a`, `e`.
+//! equilibrium the same without `a`, `e`; gated too, with a row a unit and group; deep `W [w_1,d]`, then `U_j`, `b_j` of each layer, then `a`, `e`.
 //! The width of a layer of a deep cell is the length of its `b_j`.
 
 /// The recurrences that a layer can be.
@@ -39,10 +39,12 @@ pub enum Kind {
     FastGrnn,
     /// Gated AntisymmetricRNN; groups z, c, p; scalar epsilon.
     Antisymmetric,
+    /// The exact ERNN, at its equilibrium; of `f32` alone, since its state has no bound.
+    Equilibrium,
 }
 
 /// All kinds, in the order of their numbers.
-const KINDS: [Kind; 8] = [
+const KINDS: [Kind; 9] = [
     Kind::Leaky,
     Kind::Deep,
     Kind::Lstm,
@@ -51,6 +53,7 @@ const KINDS: [Kind; 8] = [
     Kind::Ugrnn,
     Kind::FastGrnn,
     Kind::Antisymmetric,
+    Kind::Equilibrium,
 ];
 
 /// Which groups of sums of a gated cell read what: `from..to`.
@@ -88,7 +91,7 @@ impl Kind {
             })
         };
         match self {
-            Kind::Leaky | Kind::Deep => None,
+            Kind::Leaky | Kind::Deep | Kind::Equilibrium => None,
             Kind::Lstm => groups(4, (0, 4), (0, 4), false),
             Kind::GruAfter => groups(4, (0, 3), (1, 4), false),
             Kind::GruBefore => groups(3, (0, 3), (0, 3), true),
@@ -215,9 +218,15 @@ impl Record {
             Kind::Leaky | Kind::Deep => {
                 self.iterations > 0 && self.iterations <= LARGEST && self.rows > 0 && self.rows <= (1 << 24)
             }
+            Kind::Equilibrium => self.iterations <= LARGEST && self.rows == 0,
             _ => self.iterations == 0 && self.rows == 0,
         };
-        sizes && steps && (self.kind == Kind::Deep) == (self.inner > 0) && (self.kind != Kind::Deep || self.rank == 0)
+        let inner = match self.kind {
+            Kind::Deep => self.inner > 0 && self.rank == 0,
+            Kind::Equilibrium => self.inner <= 1,
+            _ => self.inner == 0,
+        };
+        sizes && steps && inner
     }
 
     /// Numbers of the layer's state.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use ernn::data::{self, DatasetFacts, OpenOptions, PartFacts};
+use ernn::data::{self, DatasetFacts, OpenOptions, PartFacts, Task};
 use serde_json::{Value, json};
 
 use crate::failure::Result;
@@ -101,23 +101,33 @@ fn info(facts: &DatasetFacts, json: bool) -> Result<()> {
     if json {
         return Ok(output::print_json(facts)?);
     }
-    let mut text = format!(
-        "{}: {} values a step, {:.1} MB\n",
-        facts.name, facts.features, facts.megabytes
-    );
+    let step = match (facts.vocabulary, facts.features) {
+        (0, 1) => "one value a step".to_string(),
+        (0, features) => format!("{features} values a step"),
+        (tokens, _) => format!("a token a step, of a vocabulary of {}", grouped(tokens)),
+    };
+    let mut text = format!("{}: {step}, {:.1} MB\n", facts.name, facts.megabytes);
+    text += match facts.task {
+        Task::Classification => "to learn: the class of each sequence\n",
+        Task::StepClassification => "to learn: the class of each step\n",
+        Task::NextToken => "to learn: the next token\n",
+        Task::Regression => "to learn: one number a sequence\n",
+    };
     text += match facts.as_published {
         Some(true) => "sequences of each class as published\n",
         Some(false) => "NOT the published number of sequences of each class\n",
         None => "",
     };
-    text += &format!("features: {}\n", facts.feature_names.join(", "));
+    if facts.vocabulary == 0 {
+        text += &format!("features: {}\n", facts.feature_names.join(", "));
+    }
     if !facts.constant_features.is_empty() {
         text += &format!(
             "never change in the training part: {}\n",
             facts.constant_features.join(", ")
         );
     }
-    if facts.classes.is_empty() {
+    if facts.classes.is_empty() && facts.task == Task::Classification {
         text += "no labels\n";
     }
     for part in &facts.parts {
@@ -127,15 +137,18 @@ fn info(facts: &DatasetFacts, json: bool) -> Result<()> {
 }
 
 fn part_text(part: &PartFacts, classes: &[String]) -> String {
-    let mut text = format!(
-        "{}: {} sequences of {} to {} steps (median {}), {} steps in all",
-        part.name,
-        grouped(part.sequences),
-        part.shortest,
-        part.longest,
-        part.median_length,
-        grouped(part.steps),
-    );
+    let mut text = match part.sequences {
+        1 => format!("{}: one sequence of {} steps", part.name, grouped(part.steps)),
+        sequences => format!(
+            "{}: {} sequences of {} to {} steps (median {}), {} steps in all",
+            part.name,
+            grouped(sequences),
+            part.shortest,
+            part.longest,
+            part.median_length,
+            grouped(part.steps),
+        ),
+    };
     if part.groups > 0 {
         text += &format!(", {} groups", part.groups);
     }

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use ernn::cell::CellConfig;
 use ernn::checkpoint::SavedModel;
 use ernn::data::View;
-use ernn::export::{self, Format, Memory, Options, Parity, Samples};
+use ernn::export::{self, Format, Memory, Options, Parity, Samples, StateBits};
 
 use super::parts::{Opened, PartName};
 use crate::failure::{Failure, Result};
@@ -20,6 +20,9 @@ pub struct DeviceFlags {
     /// Numbers of the device [default: f32]
     #[arg(long, value_enum)]
     format: Option<Numbers>,
+    /// Numbers that a stream of an int8 model keeps between steps [default: int16]
+    #[arg(long, value_enum)]
+    state: Option<StateNumbers>,
     /// Data whose training part gives the ranges of int8 numbers and the inputs of the self-test; of f32 the self-test's inputs are
     /// drawn if this is not given
     #[arg(long, value_name = "DATA")]
@@ -34,8 +37,17 @@ pub struct DeviceFlags {
 enum Numbers {
     /// As the model was trained
     F32,
-    /// Weights of 8 bits, states of 16, sums of 32
+    /// Weights of 8 bits, states of 16 or 8, sums of 32
     Int8,
+}
+
+/// Numbers of a stream's state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum StateNumbers {
+    /// The upper 8 of 16 bits: half the memory a stream
+    Int8,
+    /// As all numbers within a step
+    Int16,
 }
 
 impl DeviceFlags {
@@ -43,6 +55,7 @@ impl DeviceFlags {
     pub fn given(&self) -> Option<&'static str> {
         let flags = [
             (self.format.is_some(), "--format"),
+            (self.state.is_some(), "--state"),
             (self.calibrate.is_some(), "--calibrate"),
             (self.name.is_some(), "--name"),
         ];
@@ -56,6 +69,10 @@ impl DeviceFlags {
             format: match self.format {
                 Some(Numbers::Int8) => Format::Int8,
                 Some(Numbers::F32) | None => Format::Float,
+            },
+            state: match self.state {
+                Some(StateNumbers::Int8) => StateBits::Int8,
+                Some(StateNumbers::Int16) | None => StateBits::Int16,
             },
         }
     }
@@ -74,6 +91,9 @@ struct Trial {
 impl Trial {
     fn new(saved: &SavedModel, flags: &DeviceFlags, reading: &ReadingFlags) -> Result<Self> {
         let options = flags.options();
+        if flags.state.is_some() && options.format != Format::Int8 {
+            return Err(Failure::Usage("--state is for --format int8 alone".to_string()));
+        }
         let Some(data) = &flags.calibrate else {
             if options.format == Format::Int8 {
                 return Err(Failure::Usage(

@@ -18,6 +18,8 @@ pub enum Target {
     Torch,
     /// A folder of .npy files in the layout of EdgeML's PyTorch version
     Edgeml,
+    /// The model file itself: tensors by their names, settings and normalization in its metadata
+    Safetensors,
     /// An ONNX file of any model, run and compared before it is written
     Onnx,
     /// A folder with a C99 header, source and self-test
@@ -35,9 +37,13 @@ impl Target {
             Target::C => return export_device::to_c(saved, path, device, reading),
             Target::Rust => return export_device::to_rust(saved, path, device, reading),
             Target::Web => return export_device::to_web(saved, path, device, reading),
-            Target::Torch | Target::Edgeml | Target::Onnx if device.given().is_some() => {
+            Target::Torch | Target::Edgeml | Target::Safetensors | Target::Onnx if device.given().is_some() => {
                 let flag = device.given().unwrap_or_default();
                 return Err(Failure::Usage(format!("{flag} is for --to c, rust and web alone")));
+            }
+            Target::Safetensors => {
+                saved.save(path)?;
+                Vec::new()
             }
             Target::Torch => torch::write(path, saved)?,
             Target::Edgeml => edgeml::write(path, saved)?,

@@ -26,6 +26,10 @@ pub struct Arguments {
     /// Settings file, as the config.toml of a run folder; flags come on top
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     config: Option<PathBuf>,
+    /// Begin with the weights of this run or model file instead of drawn ones; a run folder's settings are taken, too, unless --config names
+    /// others
+    #[arg(long, value_name = "RUN", conflicts_with = "resume")]
+    from: Option<PathBuf>,
     /// Run folder, new or empty [default: runs/DATA-CELL-N]
     #[arg(long, value_name = "DIR", conflicts_with = "resume")]
     out: Option<PathBuf>,
@@ -75,15 +79,21 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 }
 
 fn fresh(arguments: &Arguments, options: &Options) -> Result<Outcome> {
+    let settings_of_run = arguments.from.as_deref().map(|run| run.join("config.toml"));
+    let settings_of_run = settings_of_run.filter(|path| path.is_file());
     let given = Given {
         data: arguments.data.as_deref(),
-        config: arguments.config.as_deref(),
+        config: arguments.config.as_deref().or(settings_of_run.as_deref()),
         epochs: arguments.epochs,
         reading: &arguments.reading,
         training: &arguments.training,
     };
     let mut config = given.settings()?;
     arguments.model.apply(&mut config)?;
+    if let Some(run) = &arguments.from {
+        let file = run.join("model.safetensors");
+        config.training.from = Some(if run.is_dir() { file } else { run.clone() });
+    }
     config.check()?;
     if let Out::At(folder) = &options.out {
         RunFolder::check_free(folder)?;

@@ -3,7 +3,7 @@
 use clap::Args;
 use ernn::model::Pooling;
 use ernn::optim::{OptimizerConfig, Schedule};
-use ernn::train::{ClassWeights, RunConfig};
+use ernn::train::{ClassWeights, Quantize, RunConfig};
 use toml::Value;
 
 use crate::failure::{Failure, Result};
@@ -243,6 +243,10 @@ pub struct TrainingFlags {
     /// of the steps, fixed in the last, which has the best epoch
     #[arg(long, value_name = "X")]
     pub sparsity: Option<f64>,
+    /// What the cells' matrices are rounded to in each pass, for a device: none or int8 (gradients go straight through; the saved model is
+    /// not rounded)
+    #[arg(long, value_name = "NAME", value_parser = named::<Quantize>)]
+    pub quantize: Option<Quantize>,
     /// Steps through which gradients flow back at most: longer sequences are cut into pieces, over whose borders the state is
     /// carried (0: no limit)
     #[arg(long, value_name = "N")]
@@ -271,6 +275,7 @@ impl TrainingFlags {
         set(&mut training.validation, self.validation);
         set(&mut training.class_weights, self.class_weights);
         set(&mut training.sparsity, self.sparsity);
+        set(&mut training.quantize, self.quantize);
         set(&mut training.tbptt, self.tbptt);
         set(&mut training.patience, self.patience);
         set(&mut training.retrain, self.retrain);

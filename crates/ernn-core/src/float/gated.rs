@@ -147,6 +147,6 @@ fn unit_step(sources: &Sources, unit: usize, h: f32, memory: Option<&mut f32>, w
             let (z, c) = (gate(sum(0) + p), phi(sum(1) + p));
             one * (z * c) + h
         }
-        Kind::Leaky | Kind::Deep => h,
+        Kind::Leaky | Kind::Deep | Kind::Equilibrium => h,
     }
 }

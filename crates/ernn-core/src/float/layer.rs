@@ -1,6 +1,6 @@
 //! A layer of `f32`: its record and its tensors, and the products that all families form.
 
-use super::{Floats, Watch, deep, gated, leaky};
+use super::{Floats, Watch, deep, equilibrium, gated, leaky};
 use crate::image::Image;
 use crate::layer::{Kind, Record};
 
@@ -27,6 +27,7 @@ impl<'a> Layer<'a> {
         let count = match self.record.kind {
             Kind::Deep => deep::check(self, inputs)?,
             Kind::Leaky => leaky::check(self, inputs)?,
+            Kind::Equilibrium => equilibrium::check(self, inputs)?,
             _ => gated::check(self, inputs)?,
         };
         self.record.first.checked_add(count)
@@ -37,6 +38,7 @@ impl<'a> Layer<'a> {
         match self.record.kind {
             Kind::Deep => deep::scratch_len(self),
             Kind::Leaky => leaky::scratch_len(&self.record),
+            Kind::Equilibrium => equilibrium::scratch_len(&self.record),
             _ => gated::scratch_len(&self.record),
         }
     }
@@ -46,6 +48,7 @@ impl<'a> Layer<'a> {
         match self.record.kind {
             Kind::Deep => deep::step(self, step, input, state, scratch, watch),
             Kind::Leaky => leaky::step(self, step, input, state, scratch, watch),
+            Kind::Equilibrium => equilibrium::step(self, input, state, scratch, watch),
             _ => gated::step(self, input, state, scratch, watch),
         };
     }

@@ -5,9 +5,11 @@
 //! same order.
 
 mod deep;
+mod equilibrium;
 mod gated;
 mod layer;
 mod leaky;
+mod linear;
 mod session;
 mod watch;
 
@@ -87,6 +89,7 @@ impl<'a> Model<'a> {
         let content = |fits: bool, place| if fits { Ok(()) } else { Err(ParseError::Content(place)) };
         let (sizes, first) = (self.sizes(), self.image.first);
         content(sizes.inputs > 0 && first > 0 && sizes.outputs > 0, "a size of 0")?;
+        content(!self.image.narrow_states(), "states of 8 bits")?;
         let [mean, scale] = self.input().map(<[_]>::len);
         if self.reads_tokens() {
             content(Some(mean) == sizes.inputs.checked_mul(first) && scale == 0, "embedding")?;

@@ -3,8 +3,9 @@
 //! Tensors: `W` and its factors, then `U_j`, its factors and `b_j` of each layer, then `a`, `e`. All layers' outputs have the places of
 //! `phi`.
 
-use super::layer::{Layer, bias, cut, halves, join};
+use super::layer::{Layer, bias, cut};
 use super::math::Saturations;
+use super::state::{Sealed, State, Values, threshold};
 
 /// The tensor where layer `index` of the network begins.
 fn at(index: usize) -> usize {
@@ -41,11 +42,11 @@ pub(super) fn scratch_len(layer: &Layer) -> usize {
     layer.record.hidden.saturating_add(twice)
 }
 
-pub(super) fn step(
+pub(super) fn step<S: State>(
     layer: &Layer,
     step: u32,
-    input: &[i16],
-    h: &mut [i16],
+    input: Values,
+    h: &mut [S],
     mut scratch: &mut [i16],
     saturations: &mut Saturations,
 ) {
@@ -57,10 +58,11 @@ pub(super) fn step(
     let widest = widest(layer);
     let (mut output, mut source) = (cut(&mut scratch, widest), cut(&mut scratch, widest));
     for (unit, (drive, product)) in drive.iter_mut().zip(layer.matrix(0).products(input, 0)).enumerate() {
-        *drive = halves(saturations.whole(product.wrapping_add(i64::from(bias(layer.wholes(4), unit)))));
+        let sum = saturations.whole(product.wrapping_add(i64::from(bias(layer.wholes(4), unit))));
+        i16::split(sum, drive);
     }
     for (z, h) in z.iter_mut().zip(h.iter()) {
-        *z = saturations.narrow(i64::from(*h).wrapping_mul(start));
+        *z = saturations.narrow(i64::from(h.wide()).wrapping_mul(start));
     }
     let places = layer.places;
     for (decay, gain) in layer.iterations(at(layer.record.inner), step) {
@@ -72,10 +74,10 @@ pub(super) fn step(
                 source.get(..columns).unwrap_or(&[])
             };
             let biases = layer.wholes(at(index).wrapping_add(2));
-            let products = layer.matrix(at(index)).products(from, 0);
+            let products = layer.matrix(at(index)).products(Values::Wide(from), 0);
             for (unit, (out, product)) in output.iter_mut().zip(products).enumerate() {
                 let own = match drive.get(unit) {
-                    Some(&drive) if index == 0 => join(drive),
+                    Some(drive) if index == 0 => i16::join(drive),
                     _ => bias(biases, unit),
                 };
                 let sum = saturations.whole(product.wrapping_add(i64::from(own)));
@@ -93,7 +95,8 @@ pub(super) fn step(
             *z = saturations.combine(kept, new, places.h);
         }
     }
-    for (h, z) in h.iter_mut().zip(z.iter()) {
-        *h = saturations.narrow(i64::from(*z).wrapping_sub(i64::from(*h).wrapping_mul(previous)));
+    for (unit, (h, z)) in h.iter_mut().zip(z.iter()).enumerate() {
+        let next = saturations.narrow(i64::from(*z).wrapping_sub(i64::from(h.wide()).wrapping_mul(previous)));
+        *h = S::kept(next, threshold(step, unit), saturations);
     }
 }

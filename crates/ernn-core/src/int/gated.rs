@@ -4,8 +4,9 @@
 
 use super::layer::{Layer, bias, cut};
 use super::math::{GATE_PLACES, ONE, SUM_PLACES, Saturations, round_shift};
+use super::matrix::Rows;
+use super::state::{State, Values, threshold};
 use crate::layer::{Groups, Kind, Record};
-use crate::pick::copy;
 
 /// Binary places of a cell's scalars.
 const SCALAR_PLACES: u32 = 14;
@@ -25,47 +26,58 @@ pub(super) fn scratch_len(record: &Record) -> usize {
     record.hidden.saturating_add(record.rank).saturating_mul(copies)
 }
 
-/// What the sums of a step read.
+/// Groups of a cell, and rows that are read for each.
+const GROUPS: usize = 4;
+
+/// What the sums of a step read: for each group its rows of `W` and of `R`. Each group is asked for unit by unit, once.
 struct Sources<'a> {
     layer: &'a Layer<'a>,
-    groups: Groups,
-    input: &'a [i16],
-    /// `h`, or `B h`.
-    state: &'a [i16],
-    /// `r * h`, or `B (r * h)`, of the last group of a reset; else empty.
-    reset: &'a [i16],
+    step: u32,
+    input: [Option<Rows<'a, 'a>>; GROUPS],
+    state: [Option<Rows<'a, 'a>>; GROUPS],
 }
 
-impl Sources<'_> {
-    /// The sum of one group and unit.
-    fn sum(&self, group: usize, unit: usize, saturations: &mut Saturations) -> i32 {
-        let (layer, hidden) = (self.layer, self.layer.record.hidden);
-        let row_of = |(from, to): (usize, usize)| {
-            let row = group.wrapping_sub(from).wrapping_mul(hidden).wrapping_add(unit);
-            (from..to).contains(&group).then_some(row)
+impl<'a> Sources<'a> {
+    /// Rows of `W` read the input, those of `R` the state, `h` or `B h`.
+    fn new(layer: &'a Layer<'a>, groups: Groups, step: u32, input: Values<'a>, state: Values<'a>) -> Self {
+        let hidden = layer.record.hidden;
+        let rows = |index: usize, (from, to): (usize, usize), values: Values<'a>| {
+            let matrix = layer.matrix(index);
+            core::array::from_fn(|group| {
+                let row = group.wrapping_sub(from).wrapping_mul(hidden);
+                (from..to).contains(&group).then(|| matrix.products(values, row))
+            })
         };
-        let mut sum = i64::from(bias(layer.wholes(2), group.wrapping_mul(hidden).wrapping_add(unit)));
-        if let Some(row) = row_of(self.groups.input) {
-            sum = sum.wrapping_add(layer.matrix(0).products(self.input, row).next().unwrap_or(0));
+        Sources {
+            layer,
+            step,
+            input: rows(0, groups.input, input),
+            state: rows(3, groups.state, state),
         }
-        let last = self.groups.reset && group.wrapping_add(1) == self.groups.all;
-        let source = if last { self.reset } else { self.state };
-        if let Some(row) = row_of(self.groups.state) {
-            sum = sum.wrapping_add(layer.matrix(3).products(source, row).next().unwrap_or(0));
+    }
+
+    /// The sum of one group at its next unit, which is this one.
+    fn sum(&mut self, group: usize, unit: usize, saturations: &mut Saturations) -> i32 {
+        let place = group.wrapping_mul(self.layer.record.hidden).wrapping_add(unit);
+        let mut sum = i64::from(bias(self.layer.wholes(2), place));
+        for rows in [&mut self.input, &mut self.state] {
+            let rows = rows.get_mut(group).and_then(Option::as_mut);
+            sum = sum.wrapping_add(rows.and_then(Iterator::next).unwrap_or(0));
         }
         saturations.whole(sum)
     }
 
-    fn gate(&self, group: usize, unit: usize, saturations: &mut Saturations) -> i32 {
+    fn gate(&mut self, group: usize, unit: usize, saturations: &mut Saturations) -> i32 {
         let sum = self.sum(group, unit, saturations);
         i32::from(self.layer.gate(sum, saturations))
     }
 }
 
-pub(super) fn step(
+pub(super) fn step<S: State>(
     layer: &Layer,
-    input: &[i16],
-    state: &mut [i16],
+    step: u32,
+    input: Values,
+    state: &mut [S],
     mut scratch: &mut [i16],
     saturations: &mut Saturations,
 ) {
@@ -77,32 +89,39 @@ pub(super) fn step(
         return;
     };
     let (next, codes) = (cut(&mut scratch, hidden), cut(&mut scratch, rank));
-    if rank > 0 {
-        layer.encode(5, h, codes, saturations);
-    }
-    let mut sources = Sources {
-        layer,
-        groups,
-        input,
-        state: if rank > 0 { codes } else { h },
-        reset: &[],
+    let own = if rank > 0 {
+        layer.encode(5, S::values(h), codes, saturations);
+        Values::Wide(codes)
+    } else {
+        S::values(h)
     };
+    let mut sources = Sources::new(layer, groups, step, input, own);
     if groups.reset {
         let (reset, reset_codes) = (cut(&mut scratch, hidden), cut(&mut scratch, rank));
         for (unit, (reset, h)) in reset.iter_mut().zip(h.iter()).enumerate() {
             let gate = i64::from(sources.gate(0, unit, saturations));
-            *reset = saturations.narrow(round_shift(gate.wrapping_mul(i64::from(*h)), GATE_PLACES));
+            *reset = saturations.narrow(round_shift(gate.wrapping_mul(i64::from(h.wide())), GATE_PLACES));
         }
         if rank > 0 {
-            layer.encode(5, reset, reset_codes, saturations);
+            layer.encode(5, Values::Wide(reset), reset_codes, saturations);
         }
-        sources.reset = if rank > 0 { reset_codes } else { reset };
+        // The last group reads what was reset.
+        let (group, (from, _)) = (groups.all.wrapping_sub(1), groups.state);
+        let row = group.wrapping_sub(from).wrapping_mul(hidden);
+        let rows = layer
+            .matrix(3)
+            .products(Values::Wide(if rank > 0 { reset_codes } else { reset }), row);
+        if let Some(last) = sources.state.get_mut(group) {
+            *last = Some(rows);
+        }
     }
     let mut memories = memory.iter_mut();
     for (unit, (next, h)) in next.iter_mut().zip(h.iter()).enumerate() {
-        *next = unit_step(&sources, unit, *h, memories.next(), saturations);
+        *next = unit_step(&mut sources, unit, h.wide(), memories.next(), saturations);
     }
-    copy(h, next);
+    for (unit, (h, next)) in h.iter_mut().zip(next.iter()).enumerate() {
+        *h = S::kept(*next, threshold(step, unit), saturations);
+    }
 }
 
 /// `gate old + other new`, of a gate and a weight with 15 places.
@@ -120,8 +139,15 @@ fn mix(layer: &Layer, (gate, h): (i32, i16), (other, phi): (i32, i16), saturatio
 }
 
 /// The next state of one unit; that of its memory is left there.
-fn unit_step(sources: &Sources, unit: usize, h: i16, memory: Option<&mut i16>, saturations: &mut Saturations) -> i16 {
-    let (layer, record, places) = (sources.layer, &sources.layer.record, sources.layer.places);
+fn unit_step<S: State>(
+    sources: &mut Sources,
+    unit: usize,
+    h: i16,
+    memory: Option<&mut S>,
+    saturations: &mut Saturations,
+) -> i16 {
+    let layer = sources.layer;
+    let (record, places) = (&layer.record, layer.places);
     let [one, two] = record.scalars.map(|word| i64::from(word as i32));
     match record.kind {
         Kind::Lstm => lstm(sources, unit, memory, saturations),
@@ -169,12 +195,12 @@ fn unit_step(sources: &Sources, unit: usize, h: i16, memory: Option<&mut i16>, s
             let step = (one.wrapping_mul(step), SCALAR_PLACES.wrapping_add(places.phi));
             saturations.combine((i64::from(h), places.h), step, places.h)
         }
-        Kind::Leaky | Kind::Deep => h,
+        Kind::Leaky | Kind::Deep | Kind::Equilibrium => h,
     }
 }
 
 /// `z = sigma(p + b_z)`, `c = phi(p + b_c)`, of the sums 0 and 1.
-fn gate_and_candidate(sources: &Sources, unit: usize, p: i32, saturations: &mut Saturations) -> (i32, i16) {
+fn gate_and_candidate(sources: &mut Sources, unit: usize, p: i32, saturations: &mut Saturations) -> (i32, i16) {
     let z = sources.sum(0, unit, saturations);
     let z = saturations.add(z, p);
     let z = sources.layer.gate(z, saturations);
@@ -184,19 +210,22 @@ fn gate_and_candidate(sources: &Sources, unit: usize, p: i32, saturations: &mut 
 }
 
 /// `c <- sigma(f) c + sigma(i) phi(g)`, `h <- sigma(o) phi(c)`.
-fn lstm(sources: &Sources, unit: usize, memory: Option<&mut i16>, saturations: &mut Saturations) -> i16 {
+fn lstm<S: State>(sources: &mut Sources, unit: usize, memory: Option<&mut S>, saturations: &mut Saturations) -> i16 {
     let Some(memory) = memory else { return 0 };
     let (layer, places) = (sources.layer, sources.layer.places);
     let [i, f, o] = [0, 1, 2].map(|group| i64::from(sources.gate(group, unit, saturations)));
     let sum = sources.sum(3, unit, saturations);
     let g = i64::from(layer.phi(sum, saturations));
     let kept = (
-        f.wrapping_mul(i64::from(*memory)),
+        f.wrapping_mul(i64::from(memory.wide())),
         GATE_PLACES.wrapping_add(places.memory),
     );
     let new = (i.wrapping_mul(g), GATE_PLACES.wrapping_add(places.phi));
-    *memory = saturations.combine(kept, new, places.memory);
-    let sum = i32::from(*memory) << SUM_PLACES.saturating_sub(places.memory).min(16);
+    let next = saturations.combine(kept, new, places.memory);
+    // The memory stands behind the state.
+    let place = layer.record.hidden.wrapping_add(unit);
+    *memory = S::kept(next, threshold(sources.step, place), saturations);
+    let sum = i32::from(memory.wide()) << SUM_PLACES.saturating_sub(places.memory).min(16);
     let shown = i64::from(layer.phi(sum, saturations));
     let shown = (o.wrapping_mul(shown), GATE_PLACES.wrapping_add(places.phi));
     saturations.combine(shown, (0, 0), places.h)

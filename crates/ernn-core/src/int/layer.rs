@@ -1,16 +1,11 @@
 //! A layer of whole numbers: its record, its tensors, and the products that all families form.
 //!
 //! Places stand in the record: word 13 holds those of `h`, of the memory `c`, of codes `B h` and of `phi`, word 14 those of the input,
-//! of `a` and of `e`, and the shift of `c` (of `c I + A B`), a byte each. A matrix is two tensors: weights `i8`, and `u16` numbers, of which
-//! the first is a shift `s` and the others one factor `m` a row:
-//!
-//! ```text
-//! row of the product = (m sum_j w_j v_j) / 2^s, rounded
-//! ```
-//!
-//! `sum_j |w_j| <= 65535`, so that a sum of `i32` cannot overflow whatever the values are.
+//! of `a` and of `e`, and the shift of `c` (of `c I + A B`), a byte each. A matrix is two tensors, see `matrix.rs`.
 
 use super::math::{GATE_PLACES, Saturations, hard_sigmoid, hard_tanh, round_shift, sigmoid, tanh};
+use super::matrix::Matrix;
+use super::state::{State, Values};
 use super::{deep, gated, leaky};
 use crate::image::Image;
 use crate::layer::{Activation, Kind, Record};
@@ -33,58 +28,6 @@ pub(super) struct Layer<'a> {
     pub record: Record,
     pub places: Places,
     pub image: Image<'a>,
-}
-
-/// A matrix of an image.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Matrix<'a> {
-    weights: &'a [u8],
-    shift: u32,
-    factors: &'a [[u8; 2]],
-}
-
-impl<'a> Matrix<'a> {
-    /// The matrix whose two tensors begin at this index.
-    pub fn of(image: &Image<'a>, index: usize) -> Self {
-        let [_, all] = [0, 1].map(|next| image.tensor(index.wrapping_add(next)));
-        let (shift, factors) = all.as_chunks().0.split_first().unwrap_or((&[0; 2], &[]));
-        Matrix {
-            weights: image.tensor(index),
-            shift: u32::from(u16::from_le_bytes(*shift)),
-            factors,
-        }
-    }
-
-    /// Whether it has this shape, and no sum can overflow.
-    pub fn is(&self, rows: usize, columns: usize) -> bool {
-        let sizes = Some(self.weights.len()) == rows.checked_mul(columns) && columns > 0;
-        // The tensor is padded to a multiple of 4 outside of its length, so the number of factors is exact.
-        let sum = |row: &[u8]| {
-            row.iter()
-                .map(|&weight| u32::from((weight as i8).unsigned_abs()))
-                .fold(0, u32::saturating_add)
-        };
-        let small = |row: &[u8]| columns <= (1 << 24) && sum(row) <= 65_535;
-        sizes && self.factors.len() == rows && self.shift < 48 && self.weights.chunks_exact(columns.max(1)).all(small)
-    }
-
-    /// Rows from one on: each one's product with the values, as `i64` of the target's places.
-    pub fn products<'v>(&self, values: &'v [i16], from: usize) -> impl Iterator<Item = i64> + use<'a, 'v> {
-        let columns = values.len().max(1);
-        let weights = self.weights.get(from.saturating_mul(columns)..).unwrap_or(&[]);
-        let factors = self.factors.get(from..).unwrap_or(&[]);
-        let shift = self.shift;
-        weights.chunks_exact(columns).zip(factors).map(move |(row, factor)| {
-            let products = row.iter().zip(values);
-            let sum = products.fold(0_i32, |sum, (&weight, &value)| {
-                sum.wrapping_add(i32::from(weight as i8).wrapping_mul(i32::from(value)))
-            });
-            round_shift(
-                i64::from(sum).wrapping_mul(i64::from(u16::from_le_bytes(*factor))),
-                shift,
-            )
-        })
-    }
 }
 
 impl<'a> Layer<'a> {
@@ -126,7 +69,8 @@ impl<'a> Layer<'a> {
         let numbers = [self.record.start, self.record.previous, self.record.identity];
         let numbers = numbers.iter().chain(&self.record.scalars).all(|&word| small(word));
         let bounded = self.record.activation == Activation::Relu || phi == GATE_PLACES;
-        states && numbers && bounded && (8..=15).contains(&decay) && gain <= 24 && identity <= 30
+        let known = self.record.kind != Kind::Equilibrium;
+        known && states && numbers && bounded && (8..=15).contains(&decay) && gain <= 24 && identity <= 30
     }
 
     /// The places that its inputs must have.
@@ -168,18 +112,18 @@ impl<'a> Layer<'a> {
     }
 
     /// One step: `state` goes on by the input.
-    pub fn step(
+    pub fn step<S: State>(
         &self,
         step: u32,
-        input: &[i16],
-        state: &mut [i16],
+        input: Values,
+        state: &mut [S],
         scratch: &mut [i16],
         saturations: &mut Saturations,
     ) {
         match self.record.kind {
             Kind::Deep => deep::step(self, step, input, state, scratch, saturations),
             Kind::Leaky => leaky::step(self, step, input, state, scratch, saturations),
-            _ => gated::step(self, input, state, scratch, saturations),
+            _ => gated::step(self, step, input, state, scratch, saturations),
         }
     }
 
@@ -220,7 +164,7 @@ impl<'a> Layer<'a> {
     }
 
     /// Codes `B source`.
-    pub fn encode(&self, index: usize, source: &[i16], codes: &mut [i16], saturations: &mut Saturations) {
+    pub fn encode(&self, index: usize, source: Values, codes: &mut [i16], saturations: &mut Saturations) {
         for (code, product) in codes.iter_mut().zip(self.matrix(index).products(source, 0)) {
             *code = saturations.narrow(product);
         }
@@ -237,19 +181,8 @@ fn activate(activation: Activation, places: u32, sum: i32, saturations: &mut Sat
     }
 }
 
-/// An `i32` that lies in two `i16`: the low half first.
-pub(super) fn join(halves: [i16; 2]) -> i32 {
-    let [low, high] = halves;
-    i32::from(high) << 16 | i32::from(low as u16)
-}
-
-/// The halves of an `i32`.
-pub(super) fn halves(value: i32) -> [i16; 2] {
-    [value as i16, (value >> 16) as i16]
-}
-
 /// Cuts the first numbers off a slice; none where there are fewer, which no parsed model meets.
-pub(super) fn cut<'a>(slice: &mut &'a mut [i16], count: usize) -> &'a mut [i16] {
+pub(super) fn cut<'a, T>(slice: &mut &'a mut [T], count: usize) -> &'a mut [T] {
     let whole = core::mem::take(slice);
     match whole.split_at_mut_checked(count) {
         Some((first, rest)) => {

@@ -33,39 +33,40 @@ pub const TANH: [i16; 129] = [
 
 /// Numbers that did not fit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Saturations(pub u32);
+pub struct Saturations(pub(crate) u32);
 
 impl Saturations {
     fn count(&mut self) {
         self.0 = self.0.saturating_add(1);
     }
 
-    /// The nearest `i16`.
-    pub fn narrow(&mut self, value: i64) -> i16 {
-        let near = value.clamp(-32_768, 32_767);
+    /// The nearest from `low` to `high`.
+    pub(crate) fn at_most(&mut self, value: i64, low: i64, high: i64) -> i64 {
+        let near = value.max(low).min(high);
         if near != value {
             self.count();
         }
-        near as i16
+        near
+    }
+
+    /// The nearest `i16`.
+    pub(crate) fn narrow(&mut self, value: i64) -> i16 {
+        self.at_most(value, -32_768, 32_767) as i16
     }
 
     /// The nearest `i32`.
-    pub fn whole(&mut self, value: i64) -> i32 {
-        let near = value.clamp(i64::from(i32::MIN), i64::from(i32::MAX));
-        if near != value {
-            self.count();
-        }
-        near as i32
+    pub(crate) fn whole(&mut self, value: i64) -> i32 {
+        self.at_most(value, i64::from(i32::MIN), i64::from(i32::MAX)) as i32
     }
 
     /// `a + b`.
-    pub fn add(&mut self, a: i32, b: i32) -> i32 {
+    pub(crate) fn add(&mut self, a: i32, b: i32) -> i32 {
         self.whole(i64::from(a).wrapping_add(i64::from(b)))
     }
 
     /// `a / 2^a_places + b / 2^b_places` with `places` places, rounded once. `|a|`, `|b|` are at most 2^33, and places such that no
     /// shift leaves 62 bits: parsing has checked that.
-    pub fn combine(&mut self, (a, a_places): (i64, u32), (b, b_places): (i64, u32), places: u32) -> i16 {
+    pub(crate) fn combine(&mut self, (a, a_places): (i64, u32), (b, b_places): (i64, u32), places: u32) -> i16 {
         let common = a_places.max(b_places).max(places);
         let [a, b] = [(a, a_places), (b, b_places)].map(|(value, own)| value << common.saturating_sub(own).min(40));
         self.narrow(round_shift(a.wrapping_add(b), common.saturating_sub(places)))

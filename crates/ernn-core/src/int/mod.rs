@@ -1,4 +1,4 @@
-//! Models of whole numbers: `int8` weights, `int16` inputs and states, `int32` sums.
+//! Models of whole numbers: `int8` weights, `int16` inputs, `int16` or `int8` states, `int32` sums.
 //!
 //! The same operations in the same order as exported C, so that both give the same bits on every machine, as does a host that runs this
 //! code. Only the values of an input are `f32`: `(x - mean) * scale`, rounded to the nearest, halves away from zero.
@@ -8,11 +8,15 @@ mod gated;
 mod layer;
 mod leaky;
 pub mod math;
+mod matrix;
 mod session;
+mod state;
 
 pub use session::Session;
+pub use state::State;
 
-use self::layer::{Layer, Matrix};
+use self::layer::Layer;
+use self::matrix::Matrix;
 use crate::error::ParseError;
 use crate::image::{Format, Image, Sizes};
 
@@ -47,7 +51,12 @@ impl<'a> Model<'a> {
         Model { image }.measured()
     }
 
-    /// How much memory it needs, in numbers of `i16`.
+    /// Bits of a stream's numbers: 16, or 8.
+    pub fn state_bits(&self) -> u32 {
+        if self.image.narrow_states() { 8 } else { 16 }
+    }
+
+    /// How much memory it needs: the state in numbers of [`Model::state_bits`], the scratch in those of `i16`.
     pub fn sizes(&self) -> Sizes {
         self.image.sizes
     }
@@ -110,7 +119,7 @@ impl<'a> Model<'a> {
             "readout",
         )?;
         let sums = if self.image.mean_pooling() {
-            inputs.saturating_mul(2)
+            inputs.saturating_mul(if self.image.narrow_states() { 4 } else { 2 })
         } else {
             0
         };

@@ -1,17 +1,19 @@
 //! A stream of whole numbers: a state that goes on step by step.
 
 use super::Model;
-use super::layer::{cut, halves, join};
+use super::layer::cut;
 use super::math::Saturations;
+use super::state::{State, Values};
 use crate::error::RunError;
 use crate::pick::largest;
 
 /// A stream through a model. Its state is `values`, [`Session::steps`] and [`Session::saturations`]: copied elsewhere, they restore it.
+/// The values are `i16`, or `i8` where [`Model::state_bits`] are 8.
 #[derive(Debug)]
-pub struct Session<'m, 's> {
+pub struct Session<'m, 's, S> {
     model: &'m Model<'m>,
-    /// States of the layers; then, for mean pooling, the sums of the last layer's, in halves.
-    values: &'s mut [i16],
+    /// States of the layers; then, for mean pooling, the sums of the last layer's, in parts.
+    values: &'s mut [S],
     steps: u32,
     saturations: Saturations,
 }
@@ -23,12 +25,12 @@ fn fits(what: &'static str, found: usize, expected: usize) -> Result<(), RunErro
     Err(RunError::Length { what, found, expected })
 }
 
-impl<'m, 's> Session<'m, 's> {
+impl<'m, 's, S: State> Session<'m, 's, S> {
     /// A stream at its beginning.
     ///
     /// # Errors
-    /// If `values` are not as many as [`Sizes::state`](crate::Sizes) says.
-    pub fn new(model: &'m Model<'m>, values: &'s mut [i16]) -> Result<Self, RunError> {
+    /// If `values` are not as many as [`Sizes::state`](crate::Sizes) says, or of other bits than the model's.
+    pub fn new(model: &'m Model<'m>, values: &'s mut [S]) -> Result<Self, RunError> {
         let mut session = Self::resume(model, values, 0, 0)?;
         session.reset();
         Ok(session)
@@ -38,7 +40,11 @@ impl<'m, 's> Session<'m, 's> {
     ///
     /// # Errors
     /// As [`Session::new`].
-    pub fn resume(model: &'m Model<'m>, values: &'s mut [i16], steps: u32, saturations: u32) -> Result<Self, RunError> {
+    pub fn resume(model: &'m Model<'m>, values: &'s mut [S], steps: u32, saturations: u32) -> Result<Self, RunError> {
+        let (found, expected) = (S::BITS, model.state_bits());
+        if found != expected {
+            return Err(RunError::Bits { found, expected });
+        }
         fits("state", values.len(), model.sizes().state)?;
         Ok(Session {
             model,
@@ -50,13 +56,13 @@ impl<'m, 's> Session<'m, 's> {
 
     /// The next step is a first one.
     pub fn reset(&mut self) {
-        self.values.fill(0);
+        self.values.fill(S::default());
         self.steps = 0;
         self.saturations = Saturations(0);
     }
 
     /// The state, to be saved together with [`Session::steps`] and [`Session::saturations`].
-    pub fn values(&self) -> &[i16] {
+    pub fn values(&self) -> &[S] {
         self.values
     }
 
@@ -125,17 +131,20 @@ impl<'m, 's> Session<'m, 's> {
     }
 
     fn advance(&mut self, x: &[i16], scratch: &mut [i16]) {
-        let mut input = x;
+        let mut input = Values::Wide(x);
         let mut rest = &mut *self.values;
+        let mut last: &[S] = &[];
         for index in 0..self.model.image.layers {
             let Some(layer) = self.model.layer(index) else { return };
             let state = cut(&mut rest, layer.record.state_len());
             layer.step(self.steps, input, state, scratch, &mut self.saturations);
-            input = state.get(..layer.record.hidden).unwrap_or(&[]);
+            last = state.get(..layer.record.hidden).unwrap_or(&[]);
+            input = S::values(last);
         }
         // What is left are the sums of a mean; without one nothing is.
-        for (sum, value) in rest.as_chunks_mut::<2>().0.iter_mut().zip(input) {
-            *sum = halves(self.saturations.add(join(*sum), i32::from(*value)));
+        for (sum, value) in rest.chunks_exact_mut(S::WHOLE).zip(last) {
+            let next = self.saturations.add(S::join(sum), i32::from(value.wide()));
+            S::split(next, sum);
         }
         self.steps = self.steps.saturating_add(1);
     }
@@ -153,7 +162,7 @@ impl<'m, 's> Session<'m, 's> {
         let hidden = last.record.hidden;
         let mean = self.model.image.mean_pooling();
         let own = if mean {
-            hidden.saturating_mul(2)
+            hidden.saturating_mul(S::WHOLE)
         } else {
             last.record.state_len()
         };
@@ -164,14 +173,16 @@ impl<'m, 's> Session<'m, 's> {
         };
         let mut saturations = Saturations(0);
         if mean {
-            for (room, sum) in room.iter_mut().zip(pooled.as_chunks::<2>().0) {
-                *room = saturations.narrow(divided(i64::from(join(*sum)), i64::from(self.steps.max(1))));
+            for (room, sum) in room.iter_mut().zip(pooled.chunks_exact(S::WHOLE)) {
+                *room = saturations.narrow(divided(i64::from(S::join(sum)), i64::from(self.steps.max(1))));
             }
         } else {
-            room.iter_mut().zip(pooled).for_each(|(room, value)| *room = *value);
+            room.iter_mut()
+                .zip(pooled)
+                .for_each(|(room, value)| *room = value.wide());
         }
         let (weight, bias) = self.model.readout();
-        for ((logit, product), bias) in logits.iter_mut().zip(weight.products(room, 0)).zip(bias) {
+        for ((logit, product), bias) in logits.iter_mut().zip(weight.products(Values::Wide(room), 0)).zip(bias) {
             *logit = saturations.whole(product.wrapping_add(i64::from(i32::from_le_bytes(*bias))));
         }
         Ok(())

@@ -17,6 +17,7 @@ mod gru;
 mod lstm;
 mod pieces;
 mod rnn;
+mod rounding;
 mod settings;
 mod solver;
 mod span;

@@ -146,11 +146,13 @@ impl SavedModel {
         optim::nonzero(self.model.parameters())
     }
 
-    /// Parameters of the embedding that are its own; papers leave them out of a model's size.
+    /// Parameters of the embedding, whether the readout's weight is the same matrix or not; papers leave them out of a model's size.
     pub fn embedding_parameters(&self) -> usize {
-        let spans = self.model.spans().iter();
-        let own = spans.filter(|span| span.name == "embedding.weight");
-        own.map(|span| span.range().len()).sum()
+        let config = self.model.config();
+        config
+            .embedding
+            .as_ref()
+            .map_or(0, |embedding| embedding.vocabulary * config.input_size)
     }
 
     /// The model's size as papers count it, in units of 1,024 bytes: 4 bytes for each parameter other than 0. A sparse format
@@ -212,6 +214,10 @@ fn largest_size(settings: &Value) -> u64 {
         _ => 0,
     }
 }
+
+#[cfg(test)]
+#[path = "forged_tests.rs"]
+mod forged_tests;
 
 #[cfg(test)]
 mod tests {

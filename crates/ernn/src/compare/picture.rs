@@ -101,6 +101,7 @@ mod tests {
             evaluation: Evaluation::default(),
             parameters: 1,
             nonzero_parameters: 1,
+            embedding_parameters: 0,
             size_kb: 1.0,
             train_seconds: 1.0,
             best_epoch: 1,

@@ -1,6 +1,6 @@
 //! What a data set holds, in numbers, for `ernn data info`.
 
-use super::{Dataset, Normalization, Part, View, known};
+use super::{Dataset, Normalization, Part, Task, View, known};
 
 /// The facts of a data set.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -11,8 +11,12 @@ pub struct DatasetFacts {
     pub features: usize,
     /// One a feature.
     pub feature_names: Vec<String>,
+    /// What is learned of it.
+    pub task: Task,
     /// Label values in class order; empty for unlabelled data.
     pub classes: Vec<String>,
+    /// Tokens that are known; 0 of data that is no text.
+    pub vocabulary: usize,
     /// Training, validation and test part, those that are there.
     pub parts: Vec<PartFacts>,
     /// Features that never change in the training part.
@@ -61,7 +65,9 @@ pub fn describe(dataset: &Dataset) -> DatasetFacts {
         name: dataset.name.clone(),
         features: dataset.train.features,
         feature_names: dataset.feature_names.clone(),
+        task: dataset.task,
         classes: dataset.classes.clone(),
+        vocabulary: dataset.vocabulary.len(),
         parts: dataset
             .parts()
             .map(|(name, part)| describe_part(name, part, dataset.classes.len()))

@@ -7,7 +7,7 @@ use ernn_kernels::gated::Gates;
 use super::network::{Cell, Network};
 use super::plan::{Plan, PlannedLayer, Tensor};
 use crate::Result;
-use crate::cell::{FoldedDeep, FoldedGated, FoldedLeaky, FoldedRecurrent};
+use crate::cell::{FoldedDeep, FoldedEquilibrium, FoldedGated, FoldedLeaky, FoldedRecurrent, Solver};
 use crate::checkpoint::SavedModel;
 
 /// The image of a model in `f32`.
@@ -26,6 +26,7 @@ pub(super) fn plan(network: &Network) -> Plan {
         outputs: network.outputs,
         mean: network.mean,
         tokens: network.tokens,
+        narrow: false,
         input: network.input.iter().cloned().map(Tensor::F32).collect(),
         layers: network.layers.iter().map(layer).collect(),
         readout: vec![
@@ -81,6 +82,16 @@ impl Words {
                 rows: cell.decay.len() / cell.iterations,
                 inner: cell.layers.len(),
             },
+            Cell::Equilibrium(cell) => Words {
+                kind: Kind::Equilibrium,
+                hidden: cell.hidden,
+                rank: if divides(cell) { rank(&cell.recurrent) } else { 0 },
+                activation: activation(cell.activation),
+                gate: Activation::Relu,
+                iterations: cell.solver.max_iterations,
+                rows: 0,
+                inner: usize::from(cell.solver.solver != Solver::FixedPoint),
+            },
         }
     }
 
@@ -110,7 +121,12 @@ impl Words {
 }
 
 fn layer(cell: &Cell) -> PlannedLayer {
+    let multiplied;
     let (numbers, tensors) = match cell {
+        Cell::Equilibrium(cell) => {
+            multiplied = multiplied_out(cell);
+            equilibrium(cell, multiplied.as_ref().unwrap_or(&cell.recurrent))
+        }
         Cell::Leaky(cell) => leaky(cell),
         Cell::Gated(cell) => gated(cell),
         Cell::Deep(cell) => deep(cell),
@@ -153,6 +169,48 @@ fn deep(cell: &FoldedDeep<f32>) -> Content<'_> {
     ([cell.start_scale, cell.previous_scale, 0.0, 0.0, 0.0], tensors)
 }
 
+/// Words 4 and 6 say how it is solved: by Newton's method, or the fixed point's; Anderson's extrapolation finds what Newton's finds.
+fn equilibrium<'a>(cell: &'a FoldedEquilibrium<f32>, recurrent: &'a FoldedRecurrent<f32>) -> Content<'a> {
+    let mut tensors = vec![&cell.input_weight, &cell.bias];
+    tensors.extend(matrices(recurrent));
+    let tolerances = [cell.solver.tolerance as f32, cell.solver.relative_tolerance as f32];
+    let [absolute, relative] = tolerances;
+    (
+        [cell.gamma, cell.previous_scale, identity(recurrent), absolute, relative],
+        tensors,
+    )
+}
+
+/// Whether Newton's system of `r` unknowns can be formed, or none is: `gamma - c phi'` is divided by.
+fn divides(cell: &FoldedEquilibrium<f32>) -> bool {
+    let steepest = match cell.activation {
+        KernelActivation::Relu | KernelActivation::Tanh | KernelActivation::HardTanh => 1.0,
+        KernelActivation::HardSigmoid => 0.5,
+        KernelActivation::Sigmoid => 0.25,
+    };
+    cell.solver.solver == Solver::FixedPoint || identity(&cell.recurrent).abs() * steepest <= 0.999 * cell.gamma
+}
+
+/// `c I + A B` as one matrix, where [`divides`] says no.
+fn multiplied_out(cell: &FoldedEquilibrium<f32>) -> Option<FoldedRecurrent<f32>> {
+    let FoldedRecurrent::LowRank {
+        rank,
+        identity,
+        left,
+        right,
+    } = &cell.recurrent
+    else {
+        return None;
+    };
+    let hidden = cell.hidden;
+    let element = |place: usize| {
+        let (row, column) = (place / hidden, place % hidden);
+        let own = if row == column { *identity } else { 0.0 };
+        (0..*rank).fold(own, |sum, k| sum + left[row * rank + k] * right[k * hidden + column])
+    };
+    (!divides(cell)).then(|| FoldedRecurrent::Dense((0..hidden * hidden).map(element).collect()))
+}
+
 fn matrices(recurrent: &FoldedRecurrent<f32>) -> Vec<&Vec<f32>> {
     match recurrent {
         FoldedRecurrent::Dense(weight) => vec![weight],
@@ -192,5 +250,37 @@ fn activation(activation: KernelActivation) -> Activation {
         KernelActivation::Sigmoid => Activation::Sigmoid,
         KernelActivation::HardTanh => Activation::HardTanh,
         KernelActivation::HardSigmoid => Activation::HardSigmoid,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::SolverSettings;
+
+    #[test]
+    fn a_diagonal_that_may_vanish_is_multiplied_out() {
+        let mut cell = FoldedEquilibrium {
+            inputs: 1,
+            hidden: 2,
+            input_weight: vec![0.0; 2],
+            bias: vec![0.0; 2],
+            recurrent: FoldedRecurrent::LowRank {
+                rank: 1,
+                identity: 1.0,
+                left: vec![2.0, 3.0],
+                right: vec![5.0, 7.0],
+            },
+            activation: KernelActivation::Tanh,
+            gamma: 1.0,
+            previous_scale: 1.0,
+            solver: SolverSettings::default(),
+        };
+        let dense = FoldedRecurrent::Dense(vec![11.0, 14.0, 15.0, 22.0]);
+        assert_eq!(multiplied_out(&cell), Some(dense));
+        assert_eq!(Words::of(&Cell::Equilibrium(cell.clone())).rank, 0);
+        cell.gamma = 1.1;
+        assert_eq!(multiplied_out(&cell), None);
+        assert_eq!(Words::of(&Cell::Equilibrium(cell)).rank, 1);
     }
 }

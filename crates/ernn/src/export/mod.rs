@@ -44,6 +44,18 @@ pub struct Options {
     pub name: String,
     /// The numbers that the device computes with.
     pub format: Format,
+    /// Of `int8`: the numbers that a stream keeps between steps.
+    pub state: StateBits,
+}
+
+/// Numbers of a stream's state, of models of whole numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StateBits {
+    /// `i16`, as all numbers within a step.
+    #[default]
+    Int16,
+    /// `i8`: their upper 8 bits, half the memory a stream.
+    Int8,
 }
 
 impl Default for Options {
@@ -51,6 +63,7 @@ impl Default for Options {
         Options {
             name: "ernn".to_string(),
             format: Format::Float,
+            state: StateBits::Int16,
         }
     }
 }
@@ -86,7 +99,7 @@ impl Prepared {
     fn new(saved: &SavedModel, samples: &Samples, options: &Options) -> Result<Self> {
         options.check()?;
         if options.format == Format::Int8 {
-            let plan = int::plan(saved, samples)?;
+            let plan = int::plan(saved, samples, options.state)?;
             let image = plan.encode();
             // The library must take the samples as well.
             parity::expected(saved, samples)?;
@@ -112,14 +125,14 @@ impl Prepared {
     fn memory(&self) -> Memory {
         let sizes = Sizes::of(&self.image);
         // The steps; of whole numbers also the saturations, and what fills up to them.
-        let (number, rest) = match self.plan.format {
-            Format::Float => (4, 4),
-            Format::Int8 => (2, 8),
+        let (number, kept, rest) = match self.plan.format {
+            Format::Float => (4, 4, 4),
+            Format::Int8 => (2, if self.plan.narrow { 1 } else { 2 }, 8),
         };
         Memory {
             image: self.image.len(),
             tables: self.plan.table_bytes(),
-            state: (number * sizes.state).next_multiple_of(4) + rest,
+            state: (kept * sizes.state).next_multiple_of(4) + rest,
             scratch: number * sizes.scratch,
         }
     }

@@ -1,8 +1,7 @@
 //! A model as a device runs it: folded cells, readout, what is done to the inputs.
 
-use super::setting;
 use crate::Result;
-use crate::cell::{Folded, FoldedDeep, FoldedGated, FoldedLeaky};
+use crate::cell::{Folded, FoldedDeep, FoldedEquilibrium, FoldedGated, FoldedLeaky};
 use crate::checkpoint::SavedModel;
 use crate::evaluate::for_streams;
 use crate::model::Pooling;
@@ -12,19 +11,16 @@ pub(super) enum Cell {
     Leaky(FoldedLeaky<f32>),
     Gated(FoldedGated<f32>),
     Deep(FoldedDeep<f32>),
+    Equilibrium(FoldedEquilibrium<f32>),
 }
 
 impl Cell {
-    fn of(folded: Folded<f32>) -> Result<Self> {
+    fn of(folded: Folded<f32>) -> Self {
         match folded {
-            Folded::Leaky(cell) => Ok(Cell::Leaky(cell)),
-            Folded::Gated(cell) => Ok(Cell::Gated(cell)),
-            Folded::Deep(cell) => Ok(Cell::Deep(cell)),
-            Folded::Equilibrium(_) => Err(setting(
-                "solver",
-                "a cell that is solved to its equilibrium, in as many iterations as that takes",
-                "a fixed number of iterations, as a device makes",
-            )),
+            Folded::Leaky(cell) => Cell::Leaky(cell),
+            Folded::Gated(cell) => Cell::Gated(cell),
+            Folded::Deep(cell) => Cell::Deep(cell),
+            Folded::Equilibrium(cell) => Cell::Equilibrium(cell),
         }
     }
 }
@@ -50,7 +46,7 @@ pub(super) struct Network {
 
 impl Network {
     /// # Errors
-    /// If the model reads sequences from both ends, of which a stream has only one, or solves a cell to its equilibrium.
+    /// If the model reads sequences from both ends, of which a stream has only one.
     pub fn of(saved: &SavedModel) -> Result<Self> {
         let model = for_streams(&saved.model)?;
         let config = model.config();
@@ -58,7 +54,7 @@ impl Network {
         let mut layers = Vec::with_capacity(config.layers.len());
         for cell in &config.layers {
             let end = start + cell.parameter_count(inputs);
-            layers.push(Cell::of(cell.fold(inputs, &model.parameters()[start..end]))?);
+            layers.push(Cell::of(cell.fold(inputs, &model.parameters()[start..end])));
             (inputs, start) = (cell.hidden(), end);
         }
         let readout = &model.parameters()[start..start + config.classes * (inputs + 1)];

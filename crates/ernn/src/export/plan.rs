@@ -1,7 +1,9 @@
 //! What an image holds, before it is bytes: the records of the layers and all tensors. The layout is [`ernn_core::image`]'s.
 
 use ernn_core::Format;
-use ernn_core::image::{CHECKSUM_AT, ENTRY, HEADER, MAGIC, MEAN, RECORD, RECORD_WORDS, TOKENS, VERSION, checksum};
+use ernn_core::image::{
+    CHECKSUM_AT, ENTRY, HEADER, MAGIC, MEAN, NARROW, RECORD, RECORD_WORDS, TOKENS, VERSION, checksum,
+};
 use ernn_core::{float, int};
 
 /// The numbers of a tensor.
@@ -54,6 +56,8 @@ pub(super) struct Plan {
     pub outputs: usize,
     pub mean: bool,
     pub tokens: bool,
+    /// Whether states are kept in 8 bits.
+    pub narrow: bool,
     /// What is done to the inputs.
     pub input: Vec<Tensor>,
     pub layers: Vec<PlannedLayer>,
@@ -77,7 +81,8 @@ impl Plan {
     fn encode_with(&self, (state, scratch): (usize, usize)) -> Vec<u8> {
         let tensors: Vec<&Tensor> = self.tensors().collect();
         let data = HEADER + RECORD * self.layers.len() + ENTRY * tensors.len();
-        let flags = if self.mean { MEAN } else { 0 } | if self.tokens { TOKENS } else { 0 };
+        let flags = [(self.mean, MEAN), (self.tokens, TOKENS), (self.narrow, NARROW)];
+        let flags: u32 = flags.into_iter().filter_map(|(set, flag)| set.then_some(flag)).sum();
         let mut bytes = MAGIC.to_vec();
         bytes.extend(VERSION.to_le_bytes());
         bytes.extend(self.format.number().to_le_bytes());
@@ -118,6 +123,12 @@ impl Plan {
     /// Bytes of all tensors.
     pub fn table_bytes(&self) -> usize {
         self.tensors().map(|tensor| tensor.bytes().len()).sum()
+    }
+
+    /// Whether zeros of a matrix of whole numbers are left out.
+    pub fn has_compressed(&self) -> bool {
+        let compressed = |tensor: &Tensor| matches!(tensor, Tensor::U16(factors) if factors[0] >> 8 > 0);
+        self.tensors().any(compressed)
     }
 
     fn tensors(&self) -> impl Iterator<Item = &Tensor> {

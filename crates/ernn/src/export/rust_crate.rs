@@ -15,7 +15,7 @@ use crate::checkpoint::SavedModel;
 use crate::{Error, Result};
 
 /// The sources of `ernn-core`, which go along.
-const CORE: [(&str, &str); 20] = [
+const CORE: [(&str, &str); 24] = [
     ("lib.rs", include_str!("../../../ernn-core/src/lib.rs")),
     ("error.rs", include_str!("../../../ernn-core/src/error.rs")),
     ("image.rs", include_str!("../../../ernn-core/src/image.rs")),
@@ -24,6 +24,14 @@ const CORE: [(&str, &str); 20] = [
     ("pick.rs", include_str!("../../../ernn-core/src/pick.rs")),
     ("float/mod.rs", include_str!("../../../ernn-core/src/float/mod.rs")),
     ("float/deep.rs", include_str!("../../../ernn-core/src/float/deep.rs")),
+    (
+        "float/equilibrium.rs",
+        include_str!("../../../ernn-core/src/float/equilibrium.rs"),
+    ),
+    (
+        "float/linear.rs",
+        include_str!("../../../ernn-core/src/float/linear.rs"),
+    ),
     ("float/gated.rs", include_str!("../../../ernn-core/src/float/gated.rs")),
     ("float/layer.rs", include_str!("../../../ernn-core/src/float/layer.rs")),
     ("float/leaky.rs", include_str!("../../../ernn-core/src/float/leaky.rs")),
@@ -38,7 +46,9 @@ const CORE: [(&str, &str); 20] = [
     ("int/layer.rs", include_str!("../../../ernn-core/src/int/layer.rs")),
     ("int/leaky.rs", include_str!("../../../ernn-core/src/int/leaky.rs")),
     ("int/math.rs", include_str!("../../../ernn-core/src/int/math.rs")),
+    ("int/matrix.rs", include_str!("../../../ernn-core/src/int/matrix.rs")),
     ("int/session.rs", include_str!("../../../ernn-core/src/int/session.rs")),
+    ("int/state.rs", include_str!("../../../ernn-core/src/int/state.rs")),
 ];
 
 /// Sequences and steps of the self-test.
@@ -66,7 +76,7 @@ pub struct RustReport {
 /// Nothing is written then.
 pub fn write_rust(path: &Path, saved: &SavedModel, samples: &Samples, options: &Options) -> Result<RustReport> {
     let prepared = Prepared::new(saved, samples, options)?;
-    let library = library(saved, samples, &prepared.logits);
+    let library = library(saved, samples, &prepared);
     let mut files = vec![
         ("Cargo.toml".to_string(), manifest(&options.name).into_bytes()),
         ("src/lib.rs".to_string(), library.into_bytes()),
@@ -101,12 +111,13 @@ fn core_manifest() -> String {
     )
 }
 
-fn library(saved: &SavedModel, samples: &Samples, logits: &Logits) -> String {
+fn library(saved: &SavedModel, samples: &Samples, prepared: &Prepared) -> String {
+    let logits = &prepared.logits;
     let outputs = saved.model.config().classes;
     let template = include_str!("rust_crate.txt");
     let (mut text, number) = match logits {
         Logits::Float(_) => (template.to_string(), "f32"),
-        Logits::Whole(..) => (template.replace("[0.0; ", "[0; ").replace("float::", "int::"), "i32"),
+        Logits::Whole(..) => (whole(template, prepared.plan.narrow), "i32"),
     };
     let classes: Vec<String> = saved.classes.iter().map(|class| format!("{class:?}")).collect();
     let _ = writeln!(
@@ -122,6 +133,16 @@ fn library(saved: &SavedModel, samples: &Samples, logits: &Logits) -> String {
         let _ = writeln!(text, "    (&{:?}, [{row}]),", &sequence[..steps * samples.features]);
     }
     text + "];\n"
+}
+
+/// The template of a crate that computes with whole numbers.
+fn whole(template: &str, narrow: bool) -> String {
+    let number = if narrow { "i8" } else { "i16" };
+    let session = format!(
+        "pub use ernn_core::int::Model;\n\n/// A stream through the model.\npub type Session<'m, 's> = ernn_core::int::Session<'m, 's, {number}>;"
+    );
+    let text = template.replace("pub use ernn_core::float::{Model, Session};", &session);
+    text.replace("[0.0; ", "[0; ")
 }
 
 /// Runs the crate's own test, where there is a cargo.

@@ -41,6 +41,8 @@ pub struct Model<F> {
     config: ModelConfig,
     spans: Vec<Span>,
     parameters: Vec<F>,
+    /// Whether the cells' matrices are rounded before they are used.
+    rounded: bool,
 }
 
 /// Steps after which a sequence that is only looked at is cut.
@@ -138,6 +140,7 @@ impl<F: Real> Model<F> {
             config,
             spans,
             parameters,
+            rounded: false,
         })
     }
 
@@ -157,6 +160,7 @@ impl<F: Real> Model<F> {
             config,
             spans,
             parameters,
+            rounded: false,
         })
     }
 
@@ -200,6 +204,12 @@ impl<F: Real> Model<F> {
         &mut self.parameters
     }
 
+    /// Whether all passes from now on, training included, see the cells' matrices as a device of `int8` weights has them. The parameters
+    /// stay what they are, and gradients go straight through the rounding.
+    pub fn round_weights(&mut self, on: bool) {
+        self.rounded = on;
+    }
+
     /// The folded cells of each layer, and the readout's parameters.
     pub(crate) fn fold(&self) -> (Vec<FoldedLayer<F>>, &[F]) {
         let mut rest = &self.parameters[..];
@@ -209,7 +219,11 @@ impl<F: Real> Model<F> {
             .map(|(inputs, cell, _)| {
                 let (own, tail) = rest.split_at(cell.parameter_count(inputs));
                 rest = tail;
-                cell.fold(inputs, own)
+                let mut folded = cell.fold(inputs, own);
+                if self.rounded {
+                    folded.round_weights();
+                }
+                folded
             })
             .collect();
         let layers = folded.chunks(self.config.directions()).map(<[_]>::to_vec).collect();

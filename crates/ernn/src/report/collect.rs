@@ -208,6 +208,7 @@ fn record_of(past: &PastRun, row: &str, title: &str) -> RunRecord {
         epochs: past.selecting().count(),
         best_epoch: past.best_epoch,
         parameters: past.parameters,
+        embedding_parameters: past.embedding_parameters,
         size_kb: past.size_kb,
         train_seconds: past.train_seconds,
         seconds_to_best: past.seconds_to_best(),

@@ -117,6 +117,7 @@ pub(super) mod tests {
             epochs: validation.len(),
             best_epoch: validation.len(),
             parameters: 1000,
+            embedding_parameters: 0,
             size_kb: 4.0,
             train_seconds: validation.len() as f64,
             seconds_to_best: validation.len() as f64,

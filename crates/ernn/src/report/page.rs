@@ -57,7 +57,7 @@ pub fn html(groups: &[Group], title: &str) -> String {
         .sum();
     let mut body = format!(
         "<p class=\"soft\">{runs} runs. Ours: mean ± sample standard deviation over the seeds that came to their end, on the test part, which \
-         a run reads once. Bold: the paper's figure is reached. KB: 4 bytes a parameter that is not 0. Times are those of the machine at \
+         a run reads once. Bold: the paper's figure is reached. KB: 4 bytes a parameter that is not 0, without the embedding. Times are those of the machine at \
          hand.</p>\n"
     );
     if groups.len() > 1 {

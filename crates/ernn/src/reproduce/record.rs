@@ -57,6 +57,9 @@ pub struct RunRecord {
     pub best_epoch: usize,
     /// Numbers in the model.
     pub parameters: usize,
+    /// Those of the embedding, where there is one.
+    #[serde(default)]
+    pub embedding_parameters: usize,
     /// 4 bytes for each that is not 0, in units of 1,024 bytes.
     pub size_kb: f64,
     /// Wall time of all epochs.
@@ -137,6 +140,11 @@ pub(crate) fn confusion(run: &PastRun) -> (Vec<String>, Vec<Vec<usize>>) {
 }
 
 impl RunRecord {
+    /// As `size_kb`, without the embedding, as papers count.
+    pub fn size_without_embedding(&self) -> f64 {
+        self.size_kb - (4 * self.embedding_parameters) as f64 / 1024.0
+    }
+
     /// Whether nothing more comes of the run: it came to its end, or diverged and would again.
     pub fn is_over(&self) -> bool {
         self.ending != Ending::Interrupted

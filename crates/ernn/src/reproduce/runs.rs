@@ -299,6 +299,7 @@ impl Process<'_> {
             epochs: record::epochs(past),
             best_epoch: past.best_epoch,
             parameters: past.parameters,
+            embedding_parameters: past.embedding_parameters,
             size_kb: past.size_kb,
             train_seconds: past.train_seconds,
             seconds_to_best: past.seconds_to_best(),

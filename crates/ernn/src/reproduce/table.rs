@@ -39,7 +39,7 @@ pub struct TableRow {
     pub difference: Option<f64>,
     /// On the validation part, over all seeds but those that diverged.
     pub validation: Option<Spread>,
-    /// Size of the model.
+    /// Size of the model, without its embedding.
     pub size_kb: Option<f64>,
     /// Numbers in the model.
     pub parameters: Option<usize>,
@@ -103,7 +103,7 @@ impl TableRow {
             test,
             difference: test.and_then(|test| Some(test.mean - paper.figure(metric)?)),
             validation: shown(&with(&|ending| ending != Ending::Diverged), |record| record.validation),
-            size_kb: records.first().map(|record| record.size_kb),
+            size_kb: records.first().map(|record| record.size_without_embedding()),
             parameters: records.first().map(|record| record.parameters),
             train_seconds: mean(finished.iter().map(|record| record.train_seconds).collect()),
             latency_milliseconds: records.iter().find_map(|record| record.latency_milliseconds),

@@ -133,6 +133,13 @@ pub struct TrainingSettings {
     /// Share of the entries of each matrix of the cells that is zero in the end, by iterative hard thresholding; the best epoch is
     /// then one of the last third, in which the zeros are fixed. 0: dense.
     pub sparsity: f64,
+    /// What the cells' matrices are rounded to in every pass of the training, validation included, as a device will have them. The saved
+    /// model is not rounded.
+    #[serde(default, skip_serializing_if = "Quantize::is_none")]
+    pub quantize: Quantize,
+    /// A model file with the weights that the run begins with; without one they are drawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<PathBuf>,
     /// Steps through which gradients flow back at most: sequences are cut into pieces of at most this many, the longest one into pieces
     /// of equal length, and the state is carried over their borders. 0: through all of the sequence. A text runs in windows of so
     /// many steps (0: 300), and `batch_size` streams of it run side by side.
@@ -147,6 +154,23 @@ pub struct TrainingSettings {
     pub optimizer: OptimizerConfig,
     /// How the learning rate falls.
     pub schedule: Schedule,
+}
+
+/// What weights are rounded to while a network is trained.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Quantize {
+    /// Nothing.
+    #[default]
+    None,
+    /// Each row of a folded matrix to 8 bits, as `ernn export --format int8` does.
+    Int8,
+}
+
+impl Quantize {
+    fn is_none(&self) -> bool {
+        *self == Quantize::None
+    }
 }
 
 /// Whether rare classes weigh more.

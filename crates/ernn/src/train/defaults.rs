@@ -2,7 +2,7 @@
 //!
 //! Found on validation parts; the literature's values stand in the cells' own defaults.
 
-use super::{ClassWeights, DataSettings, EmbeddingSettings, ModelSettings, RunConfig, TrainingSettings};
+use super::{ClassWeights, DataSettings, EmbeddingSettings, ModelSettings, Quantize, RunConfig, TrainingSettings};
 use crate::cell::{CellConfig, ErnnConfig, Rank};
 use crate::data::{MissingPolicy, Preparation, TextOptions};
 use crate::model::Pooling;
@@ -190,6 +190,8 @@ pub(super) fn for_source(source: &str) -> RunConfig {
             input_offset: choice.input_offset,
             average: 0.99,
             sparsity: 0.0,
+            quantize: Quantize::None,
+            from: None,
             tbptt: 0,
             patience: 0,
             retrain: choice.retrain,

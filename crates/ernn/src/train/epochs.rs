@@ -1,14 +1,15 @@
 //! The loop: epochs of batches, each batch a step, each epoch measured on the validation part.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::parts::Parts;
 use super::thirds::Thirds;
-use super::{BatchProgress, ClassWeights, Observer, RunConfig, RunFolder, TrainingSettings};
+use super::{BatchProgress, ClassWeights, Observer, Quantize, RunConfig, RunFolder, TrainingSettings};
 use crate::batch::{self, Batch, Noise, Streams};
 use crate::cell::Span;
-use crate::checkpoint::{Best, EpochRecord, Phase, RunState, Tally};
+use crate::checkpoint::{Best, EpochRecord, Phase, RunState, SavedModel, Tally};
 use crate::data::Task;
 use crate::evaluate::{self, Evaluation};
 use crate::model::{LossOptions, Model, ModelConfig, State, Workspace};
@@ -79,6 +80,11 @@ impl<'a> Pass<'a> {
     ) -> Result<Self> {
         let settings = &config.training;
         let mut model = Model::new(model, settings.seed)?;
+        let begins = state.parameters.is_empty();
+        if let Some(path) = settings.from.as_deref().filter(|_| begins) {
+            take_over(&mut model, path)?;
+        }
+        model.round_weights(settings.quantize == Quantize::Int8);
         let mut optimizer = Optimizer::new(settings.optimizer.clone(), model.parameters().len());
         if !state.parameters.is_empty() {
             restore(&mut model, &mut optimizer, &state)?;
@@ -90,6 +96,13 @@ impl<'a> Pass<'a> {
             |streams| streams.batches(),
         );
         let steps = epochs * batches;
+        let thirds = Thirds::new(settings.sparsity, model.spans(), steps as u64);
+        let mut state = state;
+        if let Some(thirds) = thirds.as_ref().filter(|_| begins && settings.from.is_some()) {
+            // A model that was thinned keeps its zeros from the first step on.
+            state.support = thirds.support(model.parameters());
+            optim::restrict(model.parameters_mut(), &state.support);
+        }
         Ok(Pass {
             settings,
             drops: model.config().drops(),
@@ -98,7 +111,7 @@ impl<'a> Pass<'a> {
             classes,
             parts,
             epochs,
-            thirds: Thirds::new(settings.sparsity, model.spans(), steps as u64),
+            thirds,
             spans: model.spans().to_vec(),
             gradient: vec![0.0; model.parameters().len()],
             model,
@@ -126,6 +139,7 @@ impl<'a> Pass<'a> {
         self.state();
         let shown = self.shown().to_vec();
         self.model.parameters_mut().copy_from_slice(&shown);
+        self.model.round_weights(false);
         (self.state, self.model)
     }
 
@@ -337,7 +351,8 @@ impl<'a> Pass<'a> {
         let Some(part) = &self.parts.validation else {
             return Ok(None);
         };
-        let model = Model::from_parameters(self.model.config().clone(), self.shown().to_vec())?;
+        let mut model = Model::from_parameters(self.model.config().clone(), self.shown().to_vec())?;
+        model.round_weights(self.settings.quantize == Quantize::Int8);
         let found = evaluate::evaluate_normalized(&model, self.classes, part)?;
         if !found.loss.is_finite() {
             return Err(Error::NotFinite {
@@ -412,6 +427,25 @@ fn is_better(score: Option<f64>, loss: Option<f64>, best: Option<&Best>) -> bool
 /// would let gradients flow through hardly any.
 fn piece_length(most: usize, longest: usize) -> Option<usize> {
     (most > 0 && most < longest).then(|| longest.div_ceil(longest.div_ceil(most)))
+}
+
+/// Puts the weights of a model file in the place of the drawn ones.
+fn take_over(model: &mut Model<f32>, path: &Path) -> Result<()> {
+    let saved = SavedModel::load(path)?;
+    if saved.model.spans() != model.spans() {
+        let cells = |model: &Model<f32>| {
+            let cells = model.config().layers.iter();
+            let cells: Vec<String> = cells.map(|cell| format!("{} {}", cell.name(), cell.hidden())).collect();
+            format!("{}, {} parameters", cells.join(", "), model.parameters().len())
+        };
+        return Err(Error::Setting {
+            name: "from".to_string(),
+            found: format!("{} ({})", path.display(), cells(&saved.model)),
+            expected: format!("a model of the network that is trained ({})", cells(model)),
+        });
+    }
+    model.parameters_mut().copy_from_slice(saved.model.parameters());
+    Ok(())
 }
 
 fn restore(model: &mut Model<f32>, optimizer: &mut Optimizer<f32>, state: &RunState) -> Result<()> {

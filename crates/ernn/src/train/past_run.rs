@@ -34,7 +34,10 @@ pub struct PastRun {
     pub parameters: usize,
     /// Those of them that are other than 0.
     pub nonzero_parameters: usize,
-    /// 4 bytes for each of these, in units of 1,024 bytes.
+    /// Those of the embedding, where there is one.
+    #[serde(default)]
+    pub embedding_parameters: usize,
+    /// 4 bytes for each that is other than 0, in units of 1,024 bytes.
     pub size_kb: f64,
     /// Wall time of all epochs, over all resumed pieces.
     pub train_seconds: f64,

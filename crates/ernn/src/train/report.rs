@@ -69,7 +69,7 @@ pub struct Report {
     pub parameters: usize,
     /// Those of them that are other than 0, readout included.
     pub nonzero_parameters: usize,
-    /// Parameters of the embedding, where there is one of its own.
+    /// Parameters of the embedding, where there is one.
     pub embedding_parameters: usize,
     /// 4 bytes for each nonzero one, in units of 1,024 bytes, as papers count the size of a model.
     pub size_kb: f64,

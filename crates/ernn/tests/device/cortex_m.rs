@@ -5,8 +5,8 @@ use std::process::Command;
 
 use ernn::export::Samples;
 
-use crate::models::one_of_each;
-use crate::{FORMATS, exported, has};
+use crate::models::{at_equilibrium, one_of_each};
+use crate::{exported, has};
 
 #[test]
 fn every_cell_passes_its_self_test_on_a_cortex_m4() {
@@ -15,13 +15,13 @@ fn every_cell_passes_its_self_test_on_a_cortex_m4() {
     }
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/cortex_m/run.sh");
     let folder = tempfile::tempdir().unwrap();
-    for (index, case) in one_of_each().iter().enumerate() {
-        for format in FORMATS {
-            let out = folder.path().join(format!("{index}-{format:?}"));
-            exported(case, &Samples::drawn(&case.model), format, &out);
+    for (index, case) in one_of_each().iter().chain(&at_equilibrium()).enumerate() {
+        for &numbers in case.numbers() {
+            let out = folder.path().join(format!("{index}-{numbers:?}"));
+            exported(case, &Samples::drawn(&case.model), numbers, &out);
             let done = Command::new(&script).arg(&out).arg("ernn").output().unwrap();
             let said = String::from_utf8_lossy(&done.stdout);
-            println!("{} {format:?}: {}", case.name, said.trim());
+            println!("{} {numbers:?}: {}", case.name, said.trim());
             assert!(
                 said.starts_with("selftest 0 stack "),
                 "{}: {said}{}",

@@ -1,21 +1,28 @@
 //! Images that were cut, changed, or written by something later are refused; none brings the runtime to a panic.
 
-use ernn::export::{Samples, float_image, int_image};
+use ernn::export::{Samples, StateBits, float_image, int_image};
 use ernn_core::float::{Model, Session};
 use ernn_core::image::{CHECKSUM_AT, checksum};
 use ernn_core::{ParseError, RunError, Sizes, int};
 use proptest::prelude::*;
 
-use crate::models::{cases, of_tokens};
+use crate::models::{at_equilibrium, cases, of_tokens, thinned};
 
-/// Of every model in `f32`, then of every model in `int8`.
+/// Of every model in `f32`, then of those with bounded states in `int8`, with states of either width in turns.
 fn images() -> Vec<Vec<u8>> {
-    let mut models: Vec<_> = cases().into_iter().map(|case| case.model).collect();
+    let cases = cases()
+        .into_iter()
+        .chain(thinned(50, 9))
+        .chain(thinned(3, 33).into_iter().take(6));
+    let mut models: Vec<_> = cases.map(|case| case.model).collect();
     models.push(of_tokens());
-    let float = models.iter().map(|model| float_image(model).unwrap());
+    let exact = at_equilibrium();
+    let float = exact.iter().map(|case| &case.model).chain(&models);
+    let float = float.map(|model| float_image(model).unwrap());
     let int = models
         .iter()
-        .map(|model| int_image(model, &Samples::drawn(model)).unwrap());
+        .zip([StateBits::Int16, StateBits::Int8].into_iter().cycle());
+    let int = int.map(|(model, state)| int_image(model, &Samples::drawn(model), state).unwrap());
     float.chain(int).collect()
 }
 
@@ -61,15 +68,22 @@ fn run(image: &[u8]) -> Result<(), ParseError> {
 
 fn run_int(image: &[u8]) -> Result<(), ParseError> {
     let model = int::Model::parse(image)?;
+    match model.state_bits() {
+        8 => run_states(&model, [0, 0x55, i8::MIN, i8::MAX]),
+        _ => run_states(&model, [0, 0x5555, i16::MIN, i16::MAX]),
+    }
+}
+
+fn run_states<S: int::State>(model: &int::Model, starts: [S; 4]) -> Result<(), ParseError> {
     let sizes = model.sizes();
     if !affordable(sizes) {
         return Ok(());
     }
-    let (mut values, mut scratch) = (vec![0; sizes.state], vec![0; sizes.scratch]);
+    let (mut values, mut scratch) = (vec![S::default(); sizes.state], vec![0; sizes.scratch]);
     let mut logits = vec![0; sizes.outputs];
-    for start in [0, 0x5555, i16::MIN, i16::MAX] {
+    for start in starts {
         values.fill(start);
-        let mut session = int::Session::resume(&model, &mut values, 0, u32::MAX - 1).unwrap();
+        let mut session = int::Session::resume(model, &mut values, 0, u32::MAX - 1).unwrap();
         for step in 0..3 {
             let _ = session.push(&mut scratch, &vec![1e30 * (step as f32 - 1.0); sizes.inputs]);
             let _ = session.push_token(&mut scratch, step);
@@ -156,6 +170,17 @@ fn a_session_refuses_what_does_not_fit() {
         (&before[..], 1),
         "a refused step changes nothing"
     );
+}
+
+/// A state of other bits than the image says is refused.
+#[test]
+fn a_state_has_the_bits_of_its_model() {
+    let model = of_tokens();
+    let image = int_image(&model, &Samples::drawn(&model), StateBits::Int8).unwrap();
+    let model = int::Model::parse(&image).unwrap();
+    let mut values = vec![0_i16; model.sizes().state];
+    let error = int::Session::new(&model, &mut values).unwrap_err();
+    assert_eq!(error.to_string(), "state: found numbers of 16 bits, expected 8");
 }
 
 proptest! {

@@ -2,20 +2,46 @@
 
 mod cortex_m;
 mod damage;
+mod long_stream;
 mod models;
 mod parity;
 mod rust_runtime;
 mod saturation;
+mod sparse;
 mod web;
 
 use std::path::Path;
 use std::process::Command;
 
-use ernn::export::{Format, Options, Samples, write_c};
+use ernn::export::{Format, Options, Samples, StateBits, write_c};
 use models::Case;
 
-/// The number formats.
-const FORMATS: [Format; 2] = [Format::Float, Format::Int8];
+/// What a device computes with, and keeps between steps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Numbers {
+    Float,
+    Int8,
+    /// Weights and states.
+    Int8States,
+}
+
+/// All of them.
+const NUMBERS: [Numbers; 3] = [Numbers::Float, Numbers::Int8, Numbers::Int8States];
+
+impl Numbers {
+    fn options(self) -> Options {
+        let (format, state) = match self {
+            Numbers::Float => (Format::Float, StateBits::Int16),
+            Numbers::Int8 => (Format::Int8, StateBits::Int16),
+            Numbers::Int8States => (Format::Int8, StateBits::Int8),
+        };
+        Options {
+            format,
+            state,
+            ..Options::default()
+        }
+    }
+}
 
 /// Whether a tool is there; says so if it isn't.
 fn has(program: &str) -> bool {
@@ -30,12 +56,9 @@ fn has(program: &str) -> bool {
 }
 
 /// Writes a case as C, which compares it with the library and with the host's own compiler.
-fn exported(case: &Case, samples: &Samples, format: Format, out: &Path) {
-    let options = Options {
-        format,
-        ..Options::default()
-    };
-    let report = write_c(out, &case.model, samples, &options).unwrap_or_else(|error| panic!("{}: {error}", case.name));
+fn exported(case: &Case, samples: &Samples, numbers: Numbers, out: &Path) {
+    let report =
+        write_c(out, &case.model, samples, &numbers.options()).unwrap_or_else(|error| panic!("{}: {error}", case.name));
     assert!(
         report.compiler.is_none() || report.same_bits,
         "{}: {report:?}",

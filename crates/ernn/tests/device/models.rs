@@ -2,17 +2,28 @@
 
 use ernn::cell::{
     Activation, AntisymmetricConfig, CellConfig, DeepTransitionConfig, ErnnConfig, FastGrnnConfig, FastRnnConfig,
-    GateActivation, GatedAntisymmetricConfig, GruConfig, LstmConfig, Rank, Reset, RnnConfig, Sign, SpectralConfig,
-    Start, StepSizes, UgrnnConfig,
+    GateActivation, GatedAntisymmetricConfig, GruConfig, LstmConfig, Rank, Reset, RnnConfig, Sign, Solver,
+    SpectralConfig, Start, StepSizes, UgrnnConfig,
 };
 use ernn::checkpoint::{Provenance, SavedModel};
 use ernn::data::{Normalization, Task};
 use ernn::model::{Embedding, Model, ModelConfig, Pooling};
 
+use crate::{NUMBERS, Numbers};
+
 /// A model and what it is.
 pub struct Case {
     pub name: String,
     pub model: SavedModel,
+}
+
+impl Case {
+    /// What it can be exported to.
+    pub fn numbers(&self) -> &'static [Numbers] {
+        // Whole numbers need a bound of the states.
+        let bounded = !self.name.starts_with("equilibrium");
+        if bounded { &NUMBERS } else { &NUMBERS[..1] }
+    }
 }
 
 const FULL: Rank = Rank::Full;
@@ -172,6 +183,58 @@ pub fn one_of_each() -> Vec<Case> {
         }
     }
     chosen
+}
+
+/// Each kind of cell with this many units, in its first and its last form, with so many entries of a hundred left in its matrices.
+pub fn thinned(kept: u32, hidden: usize) -> Vec<Case> {
+    let thin = |mut case: Case| {
+        let cell = case.model.model.config().layers[0].clone().with_hidden(hidden);
+        case.model = saved(ModelConfig::new(3, 4, vec![cell]), 2);
+        let mut at = 0_u32;
+        let spans = case.model.model.spans().to_vec();
+        for span in spans.iter().filter(|span| span.shape.len() == 2) {
+            for value in &mut case.model.model.parameters_mut()[span.range()] {
+                at = at.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                if at >> 16 >= (kept << 16) / 100 {
+                    *value = 0.0;
+                }
+            }
+        }
+        case
+    };
+    // The reflections of a spectral cell are divided by their lengths.
+    let cases = one_of_each()
+        .into_iter()
+        .filter(|case| !case.name.starts_with("spectral"));
+    cases.map(thin).collect()
+}
+
+/// The exact ERNN with each solver, with Newton's system of either size.
+pub fn at_equilibrium() -> Vec<Case> {
+    use Activation::{HardTanh, Relu, Sigmoid, Tanh};
+    let forms = [
+        (LOW, Relu, Solver::Newton, 0.9, Sign::Minus),
+        (FULL, Tanh, Solver::Newton, 0.9, Sign::Plus),
+        (LOW, Sigmoid, Solver::Newton, 0.9, Sign::Plus),
+        (LOW, HardTanh, Solver::FixedPoint, 0.5, Sign::Minus),
+        (FULL, Relu, Solver::Anderson, 0.8, Sign::Plus),
+    ];
+    let case = |(rank, activation, solver, contract, sign): (Rank, Activation, Solver, f64, Sign)| {
+        let cell = CellConfig::Ernn(ErnnConfig {
+            hidden: HIDDEN,
+            rank,
+            activation,
+            solver,
+            contract,
+            sign,
+            ..ErnnConfig::default()
+        });
+        Case {
+            name: format!("equilibrium: {solver:?}, {rank:?}, {activation:?}"),
+            model: saved(ModelConfig::new(3, 4, vec![cell]), 3),
+        }
+    };
+    forms.map(case).into()
 }
 
 /// A language model: tokens through an embedding.

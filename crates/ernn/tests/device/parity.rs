@@ -1,10 +1,10 @@
 //! Every target computes what the library computes.
 
-use ernn::export::{Options, Samples, check_float, float_image, int_image, measure, write_rust};
+use ernn::export::{Options, Samples, StateBits, check_float, float_image, int_image, measure, write_rust};
 use ernn_core::float::{Model, Session};
 
-use crate::models::{Case, cases, of_tokens};
-use crate::{FORMATS, exported, has};
+use crate::models::{Case, at_equilibrium, cases, of_tokens};
+use crate::{Numbers, exported, has};
 
 /// Differences in the last bits, over 64 steps; what an export allows is more.
 const BOUND: f64 = 2e-5;
@@ -26,6 +26,22 @@ fn every_cell_gives_the_librarys_logits_after_every_step() {
     }
 }
 
+/// Device and library stop within the tolerance of the same equilibrium, and the states add up what is left.
+#[test]
+fn equilibria_are_those_of_the_library() {
+    for case in at_equilibrium() {
+        let samples = Samples::drawn(&case.model);
+        let image = float_image(&case.model).unwrap();
+        let parity =
+            check_float(&case.model, &image, &samples).unwrap_or_else(|error| panic!("{}: {error}", case.name));
+        assert!(parity.largest_difference < 1e-4, "{}: {parity:?}", case.name);
+        let error = int_image(&case.model, &samples, StateBits::Int16)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("without a bound"), "{error}");
+    }
+}
+
 #[test]
 fn tokens_go_through_the_embedding() {
     let model = of_tokens();
@@ -43,14 +59,14 @@ fn every_cell_in_c_gives_the_bits_of_the_rust_runtime() {
         name: "tokens".to_string(),
         model: of_tokens(),
     };
-    for (index, case) in cases().into_iter().chain([tokens]).enumerate() {
+    for (index, case) in cases().into_iter().chain(at_equilibrium()).chain([tokens]).enumerate() {
         let samples = Samples::drawn(&case.model);
-        for format in FORMATS {
+        for &numbers in case.numbers() {
             exported(
                 &case,
                 &samples,
-                format,
-                &folder.path().join(format!("{index}-{format:?}")),
+                numbers,
+                &folder.path().join(format!("{index}-{numbers:?}")),
             );
         }
     }
@@ -59,10 +75,17 @@ fn every_cell_in_c_gives_the_bits_of_the_rust_runtime() {
 #[test]
 fn a_rust_crate_passes_its_own_test() {
     let folder = tempfile::tempdir().unwrap();
-    for (name, model) in [("numbers", cases().swap_remove(0).model), ("tokens", of_tokens())] {
+    let of_numbers = || cases().swap_remove(0).model;
+    for (name, model, numbers) in [
+        ("numbers", of_numbers(), Numbers::Float),
+        ("tokens", of_tokens(), Numbers::Float),
+        ("whole", of_numbers(), Numbers::Int8),
+        ("states", of_numbers(), Numbers::Int8States),
+        ("exact", at_equilibrium().swap_remove(0).model, Numbers::Float),
+    ] {
         let options = Options {
             name: name.to_string(),
-            ..Options::default()
+            ..numbers.options()
         };
         let out = folder.path().join(name);
         let report = write_rust(&out, &model, &Samples::drawn(&model), &options).unwrap();
@@ -115,23 +138,31 @@ fn streams_do_not_meet() {
     }
 }
 
-/// Weights of 8 bits cost some accuracy of a logit, and nothing else may: a formula that is wrong costs far more.
+/// Weights of 8 bits cost some accuracy of a logit, and nothing else may: a formula that is wrong costs far more. States of 8 bits cost up
+/// to half their last bit a step.
 #[test]
 fn every_cell_in_whole_numbers_is_near_the_library() {
     for case in cases() {
         let samples = Samples::drawn(&case.model);
-        let image = int_image(&case.model, &samples).unwrap_or_else(|error| panic!("{}: {error}", case.name));
-        let accuracy = measure(&case.model, &image, &samples).unwrap();
         // Cells that forget nothing add up the errors of all steps.
         let keeps = ["antisymmetric", "spectral"]
             .iter()
             .any(|cell| case.name.contains(cell));
-        let bound = if keeps { 0.2 } else { 0.01 };
-        assert!(accuracy.largest_difference < bound, "{}: {accuracy:?}", case.name);
-        assert_eq!(
-            accuracy.saturations, 0,
-            "{}: the data is that of the calibration",
-            case.name
-        );
+        for (state, bound, of_keeping) in [(StateBits::Int16, 0.01, 0.2), (StateBits::Int8, 0.1, 0.5)] {
+            let bound = if keeps { of_keeping } else { bound };
+            let image =
+                int_image(&case.model, &samples, state).unwrap_or_else(|error| panic!("{}: {error}", case.name));
+            let accuracy = measure(&case.model, &image, &samples).unwrap();
+            assert!(
+                accuracy.largest_difference < bound,
+                "{} {state:?}: {accuracy:?}",
+                case.name
+            );
+            assert_eq!(
+                accuracy.saturations, 0,
+                "{}: the data is that of the calibration",
+                case.name
+            );
+        }
     }
 }

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use ernn::export::{Options, Samples, write_rust};
+use ernn::export::{Samples, write_rust};
 
-use crate::models::{Case, one_of_each};
-use crate::{FORMATS, has};
+use crate::has;
+use crate::models::{Case, at_equilibrium, one_of_each};
 
 /// What a script of `bench` says when it finds no compiler for its target.
 const NO_COMPILER: i32 = 3;
@@ -45,6 +45,7 @@ fn kinds() -> Vec<Case> {
     ];
     cases.retain(|case| gru.contains(&case.name.as_str()) || others.contains(&case.name.as_str()));
     assert_eq!(cases.len(), gru.len() + others.len());
+    cases.extend(at_equilibrium().into_iter().take(2));
     cases
 }
 
@@ -75,15 +76,11 @@ fn every_kind_of_layer_passes_its_self_test_on_a_cortex_m4_and_as_webassembly() 
     }
     let folder = tempfile::tempdir().unwrap();
     for case in kinds() {
-        for format in FORMATS {
-            let out: PathBuf = folder.path().join(format!("{}-{format:?}", case.name));
-            let options = Options {
-                format,
-                ..Options::default()
-            };
-            write_rust(&out, &case.model, &Samples::drawn(&case.model), &options).unwrap();
+        for numbers in case.numbers() {
+            let out: PathBuf = folder.path().join(format!("{}-{numbers:?}", case.name));
+            write_rust(&out, &case.model, &Samples::drawn(&case.model), &numbers.options()).unwrap();
             for said in scripts.iter().filter_map(|script| run(script, &out)) {
-                println!("{} {format:?}: {}", case.name, said.trim());
+                println!("{} {numbers:?}: {}", case.name, said.trim());
                 assert!(!said.contains("panics ") || said.ends_with(" panics 0\n"), "{said}");
                 assert!(!said.contains('-'), "a step was refused: {said}");
             }

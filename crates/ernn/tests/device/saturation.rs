@@ -1,9 +1,9 @@
 //! What leaves the ranges of whole numbers ends at their ends, is counted, and is the same in C and in Rust.
 
-use ernn::export::{Format, Samples, int_image, int_logits};
+use ernn::export::{Samples, StateBits, int_image, int_logits};
 
 use crate::models::{Case, cases, one_of_each};
-use crate::{FORMATS, exported};
+use crate::{NUMBERS, Numbers, exported};
 
 /// The drawn sequences, which give the ranges, and behind them others.
 fn with(case: &Case, others: Vec<Vec<f32>>) -> Samples {
@@ -37,18 +37,28 @@ fn beyond_the_calibration_c_and_rust_give_the_same_bits() {
     let folder = tempfile::tempdir().unwrap();
     for (index, case) in one_of_each().iter().enumerate() {
         let samples = with(case, wild(case));
-        let image = int_image(&case.model, &samples).unwrap();
-        let (_, saturations) = int_logits(&image, &samples);
-        let (ranged, others) = saturations.split_at(samples.ranged);
-        assert_eq!(
-            ranged.iter().sum::<u32>(),
-            0,
-            "{}: the ranges hold what gave them",
-            case.name
-        );
-        assert!(others[..3].iter().all(|&count| count > 0), "{}: {others:?}", case.name);
-        // Logits and counts of the compiled program are compared by the export itself.
-        exported(case, &samples, Format::Int8, &folder.path().join(index.to_string()));
+        for (state, numbers) in [
+            (StateBits::Int16, Numbers::Int8),
+            (StateBits::Int8, Numbers::Int8States),
+        ] {
+            let image = int_image(&case.model, &samples, state).unwrap();
+            let (_, saturations) = int_logits(&image, &samples);
+            let (ranged, others) = saturations.split_at(samples.ranged);
+            assert_eq!(
+                ranged.iter().sum::<u32>(),
+                0,
+                "{}: the ranges hold what gave them",
+                case.name
+            );
+            assert!(others[..3].iter().all(|&count| count > 0), "{}: {others:?}", case.name);
+            // Logits and counts of the compiled program are compared by the export itself.
+            exported(
+                case,
+                &samples,
+                numbers,
+                &folder.path().join(format!("{index}-{numbers:?}")),
+            );
+        }
     }
 }
 
@@ -56,7 +66,7 @@ fn beyond_the_calibration_c_and_rust_give_the_same_bits() {
 #[test]
 fn inputs_that_do_not_fit_are_the_ends_of_their_range() {
     for case in cases() {
-        let image = int_image(&case.model, &with(&case, Vec::new())).unwrap();
+        let image = int_image(&case.model, &with(&case, Vec::new()), StateBits::Int16).unwrap();
         let far: Vec<f32> = (0..96).map(|place| if place % 5 < 2 { 3e5 } else { -3e5 }).collect();
         let farther: Vec<f32> = far.iter().map(|value| value * 1e20).collect();
         let mut samples = Samples::drawn(&case.model);
@@ -83,17 +93,17 @@ fn long_streams_stay_together() {
         samples
             .sequences
             .push(long.iter().copied().cycle().take(300_000).collect());
-        for format in FORMATS {
+        for numbers in NUMBERS {
             // A state that forgets nothing carries the last bits of each step to the end: there only whole numbers stay together.
             let forgets = !["antisymmetric", "spectral"]
                 .iter()
                 .any(|cell| case.name.contains(cell));
-            if forgets || format == Format::Int8 {
+            if forgets || numbers != Numbers::Float {
                 exported(
                     &case,
                     &samples,
-                    format,
-                    &folder.path().join(format!("{index}-{format:?}")),
+                    numbers,
+                    &folder.path().join(format!("{index}-{numbers:?}")),
                 );
             }
         }

@@ -1,9 +1,9 @@
 //! Models as WebAssembly, run by node: all logits of all samples, and files that appear whole or not at all.
 
-use ernn::export::{Format, Options, Samples, write_web};
+use ernn::export::{Options, Samples, write_web};
 
-use crate::models::one_of_each;
-use crate::{FORMATS, has};
+use crate::has;
+use crate::models::{at_equilibrium, one_of_each};
 
 fn tools() -> bool {
     ["clang", "wasm-ld", "node"].into_iter().all(has)
@@ -15,14 +15,10 @@ fn every_cell_says_as_webassembly_what_it_says_in_rust() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    for (index, case) in one_of_each().iter().enumerate() {
-        for format in FORMATS {
-            let out = folder.path().join(format!("{index}-{format:?}"));
-            let options = Options {
-                format,
-                ..Options::default()
-            };
-            let report = write_web(&out, &case.model, &Samples::drawn(&case.model), &options)
+    for (index, case) in one_of_each().iter().chain(&at_equilibrium()).enumerate() {
+        for numbers in case.numbers() {
+            let out = folder.path().join(format!("{index}-{numbers:?}"));
+            let report = write_web(&out, &case.model, &Samples::drawn(&case.model), &numbers.options())
                 .unwrap_or_else(|error| panic!("{}: {error}", case.name));
             assert!(report.runner.is_some() && report.same_bits, "{}: {report:?}", case.name);
             let module = std::fs::read(out.join("ernn.wasm")).unwrap();
@@ -42,7 +38,7 @@ fn a_page_needs_no_other_file() {
     let case = &one_of_each()[0];
     let options = Options {
         name: "mine".to_string(),
-        format: Format::Float,
+        ..Options::default()
     };
     let out = folder.path().join("out");
     write_web(&out, &case.model, &Samples::drawn(&case.model), &options).unwrap();

@@ -272,3 +272,205 @@ static void deep_step(const deep *cell, uint32_t step, const float *x, float *h,
 }
 
 //? end
+//? any equilibrium
+/* u = W x + b;  F(z) = phi(R z + u) - gamma z = 0, solved for z;  h = z - s h.  R is dense, or c I + A B. Newton's method, or the fixed
+   point's; at most so many iterations, after which the last z is taken. */
+typedef struct {
+    int inputs, hidden, rank, activation, iterations, newton;
+    float gamma, previous, identity, absolute, relative;
+    const float *w, *b, *r, *right;
+} equilibrium;
+
+typedef struct {
+    float *z, *outputs, *residual;
+    float largest, size; /* max |F(z)|, max |gamma z| */
+} point;
+
+static float absolute_of(float x)
+{
+    return x < 0.0f ? -x : x;
+}
+
+static int is_finite(float x)
+{
+    return x - x == 0.0f;
+}
+
+/* phi', of the value of phi */
+static float slope_of(int activation, float value)
+{
+    switch (activation) {
+//? any relu
+    case 0: /* relu */
+        return value > 0.0f ? 1.0f : 0.0f;
+//? end
+//? any tanh
+    case 1: /* tanh */
+        return 1.0f - value * value;
+//? end
+//? any sigmoid
+    case 2: /* sigmoid */
+        return value - value * value;
+//? end
+//? any hardtanh
+    case 3: /* hard tanh */
+        return value * value < 1.0f ? 1.0f : 0.0f;
+//? end
+//? any hardsigmoid
+    case 4: /* hard sigmoid */
+        return value - value * value > 0.0f ? 0.5f : 0.0f;
+//? end
+    default:
+        return 0.0f * value;
+    }
+}
+
+/* Gaussian elimination with partial pivoting; right becomes the solution. */
+static void eliminate(int n, float *system, float *right)
+{
+    int i, j, k;
+    for (k = 0; k < n; k++) {
+        int best = k;
+        float largest = 0.0f, inverse;
+        for (i = k; i < n; i++) {
+            float size = absolute_of(system[i * n + k]);
+            if (size > largest) {
+                best = i;
+                largest = size;
+            }
+        }
+        if (best != k) {
+            float other = right[k];
+            right[k] = right[best];
+            right[best] = other;
+            for (j = 0; j < n; j++) {
+                other = system[k * n + j];
+                system[k * n + j] = system[best * n + j];
+                system[best * n + j] = other;
+            }
+        }
+        inverse = 1.0f / system[k * n + k];
+        for (i = k + 1; i < n; i++) {
+            float factor = -(system[i * n + k] * inverse);
+            for (j = k + 1; j < n; j++)
+                system[i * n + j] += system[k * n + j] * factor;
+            right[i] += right[k] * factor;
+        }
+    }
+    for (k = n - 1; k >= 0; k--) {
+        float sum = right[k];
+        for (j = k + 1; j < n; j++)
+            sum -= system[k * n + j] * right[j];
+        right[k] = sum / system[k * n + k];
+    }
+}
+
+static void evaluate(const equilibrium *cell, const float *drive, float *codes, point *at)
+{
+    int rank = cell->rank, columns = rank ? rank : cell->hidden, i;
+    float poison = 0.0f;
+    at->largest = at->size = 0.0f;
+    if (rank)
+        product(cell->right, 0, at->z, cell->hidden, codes, rank);
+    for (i = 0; i < cell->hidden; i++) {
+        float sum = dot(drive[i], cell->r + (long)i * columns, rank ? codes : at->z, columns), scaled, size;
+        if (rank)
+            sum += at->z[i] * cell->identity;
+        scaled = at->z[i] * cell->gamma;
+        at->outputs[i] = activate(cell->activation, sum);
+        at->residual[i] = at->outputs[i] - scaled;
+        size = absolute_of(at->residual[i]);
+        if (size > at->largest)
+            at->largest = size;
+        size = absolute_of(scaled);
+        if (size > at->size)
+            at->size = size;
+        /* An activation may hide what is not finite in its argument. */
+        if (!is_finite(at->residual[i] + sum))
+            poison = (at->residual[i] + sum) - (at->residual[i] + sum);
+    }
+    at->largest += poison;
+}
+
+/* The system of Newton's method: with q = 1 / (gamma - c phi'), p = phi' q, (I - B diag(p) A) w = B (q F), dz = q F + p (A w); of a dense R
+   (gamma I - diag(phi') R) dz = F. */
+static void newton_step(const equilibrium *cell, const point *at, float *step, float *scratch)
+{
+    int hidden = cell->hidden, rank = cell->rank, n = rank ? rank : hidden, i, j, k;
+    float *p = scratch, *right = p + hidden, *system = right + n;
+    if (!rank) {
+        for (i = 0; i < n; i++) {
+            float slope = slope_of(cell->activation, at->outputs[i]);
+            for (j = 0; j < n; j++)
+                system[i * n + j] = (i == j ? cell->gamma : 0.0f) - slope * cell->r[(long)i * n + j];
+            step[i] = at->residual[i];
+        }
+        eliminate(n, system, step);
+        return;
+    }
+    for (i = 0; i < hidden; i++) {
+        float slope = slope_of(cell->activation, at->outputs[i]);
+        float inverse = 1.0f / (cell->gamma - slope * cell->identity);
+        step[i] = at->residual[i] * inverse;
+        p[i] = slope * inverse;
+    }
+    product(cell->right, 0, step, hidden, right, rank);
+    for (k = 0; k < n; k++) {
+        float *line = system + k * n;
+        for (j = 0; j < n; j++)
+            line[j] = 0.0f;
+        for (i = 0; i < hidden; i++) {
+            float scaled = -(cell->right[(long)k * hidden + i] * p[i]);
+            for (j = 0; j < n; j++)
+                line[j] += scaled * cell->r[(long)i * n + j];
+        }
+        line[k] += 1.0f;
+    }
+    eliminate(n, system, right);
+    for (i = 0; i < hidden; i++)
+        step[i] += p[i] * dot(0.0f, cell->r + (long)i * n, right, n);
+}
+
+static void equilibrium_step(const equilibrium *cell, const float *x, float *h, float *scratch)
+{
+    int hidden = cell->hidden, i, k;
+    float *drive = scratch, *step = drive + 7 * hidden, *codes = step + hidden, *rest = codes + cell->rank;
+    float alpha = 1.0f, inverse = 1.0f / cell->gamma;
+    point at, other;
+    at.z = drive + hidden;
+    at.outputs = at.z + hidden;
+    at.residual = at.outputs + hidden;
+    other.z = at.residual + hidden;
+    other.outputs = other.z + hidden;
+    other.residual = other.outputs + hidden;
+    product(cell->w, cell->b, x, cell->inputs, drive, hidden);
+    for (i = 0; i < hidden; i++)
+        at.z[i] = activate(cell->activation, drive[i]) * inverse;
+    evaluate(cell, drive, codes, &at);
+    for (k = 0; k < cell->iterations; k++) {
+        int plain = !cell->newton;
+        if (at.largest <= cell->absolute + cell->relative * at.size || alpha < 1.0f / 4096.0f || !is_finite(at.largest))
+            break;
+        if (cell->newton)
+            newton_step(cell, &at, step, rest);
+        for (i = 0; i < hidden && !plain; i++)
+            plain = !is_finite(step[i]);
+        for (i = 0; i < hidden && plain; i++)
+            step[i] = at.residual[i] * inverse;
+        for (i = 0; i < hidden; i++)
+            other.z[i] = at.z[i] + step[i] * alpha;
+        evaluate(cell, drive, codes, &other);
+        if (cell->newton ? other.largest < at.largest : is_finite(other.largest)) {
+            point kept = at;
+            at = other;
+            other = kept;
+            alpha = alpha < 0.5f ? alpha + alpha : 1.0f;
+        } else {
+            alpha *= 0.5f;
+        }
+    }
+    for (i = 0; i < hidden; i++)
+        h[i] = at.z[i] - h[i] * cell->previous;
+}
+
+//? end

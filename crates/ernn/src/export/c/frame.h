@@ -17,7 +17,12 @@ typedef struct {
 } ernn_state;
 
 typedef struct {
-    ernn_number values[ERNN_SCRATCH];
+//? any float
+    float values[ERNN_SCRATCH];
+//? end
+//? any int8
+    int16_t values[ERNN_SCRATCH];
+//? end
 } ernn_scratch;
 
 /* The next step is a first one. A state must be reset before it is used. */

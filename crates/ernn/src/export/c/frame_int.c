@@ -32,18 +32,22 @@ int ernn_push_token(ernn_state *state, ernn_scratch *scratch, uint32_t token)
 //? end
 void ernn_logits(const ernn_state *state, ernn_scratch *scratch, ernn_logit logits[ERNN_OUTPUTS])
 {
-    const int16_t *pooled = state->values + POOLED;
+    const ernn_number *pooled = state->values + POOLED;
+    const void *values = pooled;
+    int small = SMALL;
     uint32_t saturations = 0;
+    rows from = rows_from(&readout, 0, HIDDEN);
     int i;
 //? any mean
     int64_t count = state->steps ? state->steps : 1;
     for (i = 0; i < HIDDEN; i++) {
-        int64_t sum = join(pooled + 2 * i);
+        int64_t sum = sum_at(pooled + PARTS * i);
         scratch->values[i] = narrow((2 * sum + (sum < 0 ? -count : count)) / (2 * count), &saturations);
     }
-    pooled = scratch->values;
+    values = scratch->values;
+    small = 0;
 //? end
     (void)scratch;
     for (i = 0; i < ERNN_OUTPUTS; i++)
-        logits[i] = whole(product(&readout, i, pooled, HIDDEN) + readout_bias[i], &saturations);
+        logits[i] = whole(next_product(&from, values, small, HIDDEN) + readout_bias[i], &saturations);
 }

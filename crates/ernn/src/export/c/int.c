@@ -82,32 +82,133 @@ static int16_t activate(int activation, int places, int32_t x, uint32_t *saturat
     }
 }
 
+//? any state8
+/* States are kept as the upper 8 of 16 bits; what is cut off rounds up as often as it is large: where it and a threshold, which goes by the
+   golden section from step to step, make 256. */
+static int16_t wide(int8_t value)
+{
+    return (int16_t)(value * 256);
+}
+
+static int8_t keep(int16_t value, uint32_t step, int unit, uint32_t *saturations)
+{
+    int32_t kept = ((int32_t)value + (int32_t)((step * 159u + (uint32_t)unit * 97u) & 255u)) >> 8;
+    if (kept > 127) {
+        *saturations += *saturations < 0xffffffffu;
+        return 127;
+    }
+    return (int8_t)kept;
+}
+
+/* A value of either width; `small` says whether it is of a state's. */
+#define SMALL 1
+#define VALUE(i) (small ? (int32_t)((const int8_t *)values)[i] * 256 : (int32_t)((const int16_t *)values)[i])
+//? end
+//? any state16
+#define wide(value) (value)
+#define keep(value, step, unit, saturations) (value)
+#define SMALL 0
+#define VALUE(i) ((int32_t)((const int16_t *)values)[i])
+//? end
+
 /* Weights, and a shift with one factor a row. */
 typedef struct {
     const int8_t *weights;
     const uint16_t *factors;
 } matrix;
 
-static int64_t product(const matrix *of, long row, const int16_t *values, int columns)
-{
-    const int8_t *weights = of->weights + row * columns;
-    int32_t sum = 0;
-    int i;
-    for (i = 0; i < columns; i++)
-        sum += (int32_t)weights[i] * values[i];
-    return round_shift((int64_t)sum * of->factors[row + 1], of->factors[0]);
-}
+/* A matrix that is read row by row. */
+typedef struct {
+    const int8_t *weights;
+    const uint16_t *factor;
+    int shift;
+//? any sparse
+    int storage;
+//? end
+} rows;
 
-//? any lowrank
-static void encode(const matrix *of, const int16_t *values, int columns, int16_t *codes, int rank, uint32_t *saturations)
+//? any sparse
+/* The next row times the values, of none passed over. Storage 0: all weights; 1: of each eight columns a mask, then the weights whose
+   bits are set; 2: the number of weights, then of each the columns that are passed over before it, and the weight. */
+static int32_t next_sum(rows *from, const void *values, int small, int columns)
 {
-    int i;
-    for (i = 0; i < rank; i++)
-        codes[i] = narrow(product(of, i, values, columns), saturations);
+    const int8_t *at = from->weights;
+    int32_t sum = 0;
+    int i = 0;
+    (void)small;
+    switch (from->storage) {
+    case 0:
+        for (; i < columns; i++)
+            sum += values ? *at * VALUE(i) : 0, at++;
+        break;
+    case 1:
+        for (; i < columns; i += 8) {
+            uint8_t mask = (uint8_t)*at++;
+            int column = i;
+            for (; mask; mask >>= 1, column++)
+                if (mask & 1)
+                    sum += values ? *at * VALUE(column) : 0, at++;
+        }
+        break;
+    default: {
+        uint8_t count = (uint8_t)*at++;
+        for (; count > 0; count--, i++, at++) {
+            i += (uint8_t)*at++;
+            sum += values ? *at * VALUE(i) : 0;
+        }
+    }
+    }
+    from->weights = at;
+    return sum;
 }
 
 //? end
-//? any steps mean
+static rows rows_from(const matrix *of, int row, int columns)
+{
+    rows from;
+    from.weights = of->weights;
+    from.factor = of->factors + 1 + row;
+    from.shift = of->factors[0] & 255;
+//? any sparse
+    from.storage = of->factors[0] >> 8;
+    if (from.storage) {
+        while (row-- > 0)
+            next_sum(&from, 0, 0, columns);
+        return from;
+    }
+//? end
+    from.weights += (long)row * columns;
+    return from;
+}
+
+static int64_t next_product(rows *from, const void *values, int small, int columns)
+{
+    int32_t sum = 0;
+//? any sparse
+    sum = next_sum(from, values, small, columns);
+//? end
+//? any dense
+    int i;
+    (void)small;
+    for (i = 0; i < columns; i++)
+        sum += from->weights[i] * VALUE(i);
+    from->weights += columns;
+//? end
+    return round_shift((int64_t)sum * *from->factor++, from->shift);
+}
+
+//? any lowrank
+static void encode(const matrix *of, const void *values, int small, int columns, int16_t *codes, int rank,
+                   uint32_t *saturations)
+{
+    rows right = rows_from(of, 0, columns);
+    int i;
+    for (i = 0; i < rank; i++)
+        codes[i] = narrow(next_product(&right, values, small, columns), saturations);
+}
+
+//? end
+//? any steps
 /* An int32_t in two int16_t: the low half first. */
 static int32_t join(const int16_t *halves)
 {
@@ -122,11 +223,26 @@ static void halve(int32_t value, int16_t *halves)
 
 //? end
 //? any mean
-static void add_to_mean(int16_t *sums, const int16_t *values, int count, uint32_t *saturations)
+/* Sums of states over the steps, each in as many numbers as hold an int32_t, the lowest first. */
+#define PARTS ((int)(4 / sizeof(ernn_number)))
+
+static int32_t sum_at(const ernn_number *parts)
 {
+    uint32_t sum = 0;
     int i;
-    for (i = 0; i < count; i++)
-        halve(whole((int64_t)join(sums + 2 * i) + values[i], saturations), sums + 2 * i);
+    for (i = PARTS - 1; i >= 0; i--)
+        sum = sum << (32 / PARTS) | ((uint32_t)parts[i] & (0xffffffffu >> (32 - 32 / PARTS)));
+    return (int32_t)sum;
+}
+
+static void add_to_mean(ernn_number *sums, const ernn_number *values, int count, uint32_t *saturations)
+{
+    int i, part;
+    for (i = 0; i < count; i++, sums += PARTS) {
+        uint32_t sum = (uint32_t)whole((int64_t)sum_at(sums) + wide(values[i]), saturations);
+        for (part = 0; part < PARTS; part++)
+            sums[part] = (ernn_number)(sum >> (part * (32 / PARTS)));
+    }
 }
 
 //? end
@@ -142,7 +258,8 @@ typedef struct {
     const int16_t *decay, *gain;
 } leaky;
 
-static void leaky_step(const leaky *cell, uint32_t step, const int16_t *x, int16_t *h, int16_t *scratch, uint32_t *saturations)
+static void leaky_step(const leaky *cell, uint32_t step, const void *x, int small_x, ernn_number *h, int16_t *scratch,
+                       uint32_t *saturations)
 {
     int hidden = cell->hidden, rank = cell->rank, columns = rank ? rank : hidden, i, k;
     int16_t *z = scratch, *next = z + hidden, *drive = next + hidden, *codes = drive + 2 * hidden;
@@ -150,18 +267,20 @@ static void leaky_step(const leaky *cell, uint32_t step, const int16_t *x, int16
     uint32_t row = step < (uint32_t)cell->rows ? step : (uint32_t)cell->rows - 1u;
     const int16_t *decay = cell->decay + row * (uint32_t)cell->iterations;
     const int16_t *gain = cell->gain + row * (uint32_t)cell->iterations;
+    rows from = rows_from(&cell->w, 0, cell->inputs);
     for (i = 0; i < hidden; i++)
-        halve(whole(product(&cell->w, i, x, cell->inputs) + cell->b[i], saturations), drive + 2 * i);
+        halve(whole(next_product(&from, x, small_x, cell->inputs) + cell->b[i], saturations), drive + 2 * i);
     for (i = 0; i < hidden; i++)
-        z[i] = narrow((int64_t)h[i] * cell->start, saturations);
+        z[i] = narrow((int64_t)wide(h[i]) * cell->start, saturations);
     for (k = 0; k < cell->iterations; k++) {
 //? any lowrank
         if (rank)
-            encode(&cell->right, z, hidden, codes, rank, saturations);
+            encode(&cell->right, z, 0, hidden, codes, rank, saturations);
 //? end
+        from = rows_from(&cell->r, 0, columns);
         for (i = 0; i < hidden; i++) {
             int64_t own = round_shift((int64_t)z[i] * cell->identity, cell->identity_shift);
-            int32_t sum = whole(product(&cell->r, i, source, columns) + own + join(drive + 2 * i), saturations);
+            int32_t sum = whole(next_product(&from, source, 0, columns) + own + join(drive + 2 * i), saturations);
             int16_t phi = activate(cell->activation, cell->phi_places, sum, saturations);
             next[i] = combine((int64_t)decay[k] * z[i], cell->decay_places + cell->h_places, (int64_t)gain[k] * phi,
                               cell->gain_places + cell->phi_places, cell->h_places, saturations);
@@ -170,7 +289,7 @@ static void leaky_step(const leaky *cell, uint32_t step, const int16_t *x, int16
             z[i] = next[i];
     }
     for (i = 0; i < hidden; i++)
-        h[i] = narrow(z[i] - (int64_t)h[i] * cell->previous, saturations);
+        h[i] = keep(narrow(z[i] - (int64_t)wide(h[i]) * cell->previous, saturations), step, i, saturations);
 }
 
 //? end
@@ -186,28 +305,33 @@ typedef struct {
     matrix r, right;
 } gated;
 
+/* What the sums of a step read: for each group its rows of w and of r. Each group is asked for unit by unit, once. */
 typedef struct {
     const gated *cell;
-    const int16_t *x, *state, *reset;
+    uint32_t step;
+    const void *x, *state;
+    int small_x, small_state;
+    const int16_t *reset;
+    rows w[4], r[4];
     uint32_t *saturations;
 } sources;
 
-static int32_t group_sum(const sources *from, int group, int unit)
+static int32_t group_sum(sources *from, int group, int unit)
 {
     const gated *cell = from->cell;
     int64_t sum = cell->b[(long)group * cell->hidden + unit];
     if (group >= cell->input_from && group < cell->input_to)
-        sum += product(&cell->w, (long)(group - cell->input_from) * cell->hidden + unit, from->x, cell->inputs);
+        sum += next_product(from->w + group, from->x, from->small_x, cell->inputs);
     if (group >= cell->state_from && group < cell->state_to) {
         int last = cell->reset && group + 1 == cell->groups;
-        sum += product(&cell->r, (long)(group - cell->state_from) * cell->hidden + unit, last ? from->reset : from->state,
-                       cell->rank ? cell->rank : cell->hidden);
+        sum += next_product(from->r + group, last ? from->reset : from->state, last ? 0 : from->small_state,
+                            cell->rank ? cell->rank : cell->hidden);
     }
     return whole(sum, from->saturations);
 }
 
 //? any lstm gruafter grubefore ugrnn
-static int32_t gate_of(const sources *from, int group, int unit)
+static int32_t gate_of(sources *from, int group, int unit)
 {
     return activate(from->cell->gate, 15, group_sum(from, group, unit), from->saturations);
 }
@@ -228,7 +352,7 @@ static int16_t mix(const sources *from, int32_t gate, int16_t h, int32_t other, 
 }
 
 //? end
-static int16_t gated_unit(const sources *from, int unit, int16_t h, int16_t *memory)
+static int16_t gated_unit(sources *from, int unit, int16_t h, ernn_number *memory)
 {
     const gated *cell = from->cell;
     uint32_t *saturations = from->saturations;
@@ -240,9 +364,9 @@ static int16_t gated_unit(const sources *from, int unit, int16_t h, int16_t *mem
     case 2: { /* LSTM: groups i, f, o, g */
         int32_t i = gate_of(from, 0, unit), f = gate_of(from, 1, unit), o = gate_of(from, 2, unit);
         c = phi_of(from, group_sum(from, 3, unit));
-        *memory = combine((int64_t)f * *memory, 15 + cell->memory_places, (int64_t)i * c, 15 + cell->phi_places,
-                          cell->memory_places, saturations);
-        c = phi_of(from, (int32_t)*memory * ((int32_t)1 << (16 - cell->memory_places)));
+        *memory = keep(combine((int64_t)f * wide(*memory), 15 + cell->memory_places, (int64_t)i * c, 15 + cell->phi_places,
+                               cell->memory_places, saturations), from->step, cell->hidden + unit, saturations);
+        c = phi_of(from, (int32_t)wide(*memory) * ((int32_t)1 << (16 - cell->memory_places)));
         return combine((int64_t)o * c, 15 + cell->phi_places, 0, 0, cell->h_places, saturations);
     }
 //? end
@@ -287,41 +411,51 @@ static int16_t gated_unit(const sources *from, int unit, int16_t h, int16_t *mem
     }
 }
 
-static void gated_step(const gated *cell, const int16_t *x, int16_t *h, int16_t *memory, int16_t *scratch,
-                       uint32_t *saturations)
+static void gated_step(const gated *cell, uint32_t step, const void *x, int small_x, ernn_number *h, ernn_number *memory,
+                       int16_t *scratch, uint32_t *saturations)
 {
     int hidden = cell->hidden, i;
     int16_t *next = scratch;
     sources from;
     from.cell = cell;
+    from.step = step;
     from.x = x;
+    from.small_x = small_x;
     from.state = h;
+    from.small_state = SMALL;
     from.reset = 0;
     from.saturations = saturations;
 //? any lowrank
     if (cell->rank) {
-        encode(&cell->right, h, hidden, next + hidden, cell->rank, saturations);
+        encode(&cell->right, h, SMALL, hidden, next + hidden, cell->rank, saturations);
         from.state = next + hidden;
+        from.small_state = 0;
     }
 //? end
+    for (i = 0; i < cell->groups; i++) {
+        if (i >= cell->input_from && i < cell->input_to)
+            from.w[i] = rows_from(&cell->w, (i - cell->input_from) * hidden, cell->inputs);
+        if (i >= cell->state_from && i < cell->state_to)
+            from.r[i] = rows_from(&cell->r, (i - cell->state_from) * hidden, cell->rank ? cell->rank : hidden);
+    }
 //? any grubefore
     if (cell->reset) {
         int16_t *reset = next + hidden + cell->rank;
         for (i = 0; i < hidden; i++)
-            reset[i] = narrow(round_shift((int64_t)gate_of(&from, 0, i) * h[i], 15), saturations);
+            reset[i] = narrow(round_shift((int64_t)gate_of(&from, 0, i) * wide(h[i]), 15), saturations);
         from.reset = reset;
 //? any lowrank
         if (cell->rank) {
-            encode(&cell->right, reset, hidden, reset + hidden, cell->rank, saturations);
+            encode(&cell->right, reset, 0, hidden, reset + hidden, cell->rank, saturations);
             from.reset = reset + hidden;
         }
 //? end
     }
 //? end
     for (i = 0; i < hidden; i++)
-        next[i] = gated_unit(&from, i, h[i], memory ? memory + i : 0);
+        next[i] = gated_unit(&from, i, wide(h[i]), memory ? memory + i : 0);
     for (i = 0; i < hidden; i++)
-        h[i] = next[i];
+        h[i] = keep(next[i], step, i, saturations);
 }
 
 //? end
@@ -342,25 +476,28 @@ typedef struct {
     const int16_t *decay, *gain;
 } deep;
 
-static void deep_step(const deep *cell, uint32_t step, const int16_t *x, int16_t *h, int16_t *scratch, uint32_t *saturations)
+static void deep_step(const deep *cell, uint32_t step, const void *x, int small_x, ernn_number *h, int16_t *scratch,
+                      uint32_t *saturations)
 {
     int hidden = cell->hidden, first = cell->network[0].width, i, j, k;
     int16_t *z = scratch, *drive = z + hidden, *output = drive + 2 * first, *source = output + cell->widest;
     uint32_t row = step < (uint32_t)cell->rows ? step : (uint32_t)cell->rows - 1u;
     const int16_t *decay = cell->decay + row * (uint32_t)cell->iterations;
     const int16_t *gain = cell->gain + row * (uint32_t)cell->iterations;
+    rows from = rows_from(&cell->w, 0, cell->inputs);
     for (i = 0; i < first; i++)
-        halve(whole(product(&cell->w, i, x, cell->inputs) + cell->network[0].bias[i], saturations), drive + 2 * i);
+        halve(whole(next_product(&from, x, small_x, cell->inputs) + cell->network[0].bias[i], saturations), drive + 2 * i);
     for (i = 0; i < hidden; i++)
-        z[i] = narrow((int64_t)h[i] * cell->start, saturations);
+        z[i] = narrow((int64_t)wide(h[i]) * cell->start, saturations);
     for (k = 0; k < cell->iterations; k++) {
         int columns = hidden;
         for (j = 0; j < cell->layers; j++) {
             const deep_layer *layer = cell->network + j;
             int16_t *swapped = source;
+            from = rows_from(&layer->weight, 0, columns);
             for (i = 0; i < layer->width; i++) {
                 int64_t own = j ? layer->bias[i] : join(drive + 2 * i);
-                int32_t sum = whole(product(&layer->weight, i, j ? source : z, columns) + own, saturations);
+                int32_t sum = whole(next_product(&from, j ? source : z, 0, columns) + own, saturations);
                 output[i] = activate(cell->activation, cell->phi_places, sum, saturations);
             }
             columns = layer->width;
@@ -372,7 +509,7 @@ static void deep_step(const deep *cell, uint32_t step, const int16_t *x, int16_t
                            cell->gain_places + cell->phi_places, cell->h_places, saturations);
     }
     for (i = 0; i < hidden; i++)
-        h[i] = narrow(z[i] - (int64_t)h[i] * cell->previous, saturations);
+        h[i] = keep(narrow(z[i] - (int64_t)wide(h[i]) * cell->previous, saturations), step, i, saturations);
 }
 
 //? end

@@ -28,6 +28,7 @@ pub(super) fn layer(format: Format, place: usize, inputs: usize, planned: &Plann
             text += &layer.network();
             ("deep", layer.deep(inputs))
         }
+        Kind::Equilibrium => ("equilibrium", layer.equilibrium(inputs)),
         _ => ("gated", layer.gated(inputs)),
     };
     let _ = writeln!(
@@ -101,6 +102,17 @@ impl Layer<'_> {
         let (matrix, right, next) = self.recurrent();
         fields.extend([self.matrix(Some(0)), self.table(self.parts()), matrix, right]);
         fields.extend([self.table(next), self.table(next + 1)]);
+        fields
+    }
+
+    fn equilibrium(&self, inputs: usize) -> Vec<String> {
+        let [_, hidden, rank, _, iterations, _, newton, ..] = self.planned.words;
+        let (_, activation, _) = self.planned.functions();
+        let sizes = [inputs as u32, hidden, rank, activation.number(), iterations, newton];
+        let mut fields: Vec<String> = sizes.iter().map(u32::to_string).collect();
+        fields.extend([7, 8, 9, 10, 11].map(|word| self.number(word)));
+        let (matrix, right, _) = self.recurrent();
+        fields.extend([self.matrix(Some(0)), self.table(self.parts()), matrix, right]);
         fields
     }
 

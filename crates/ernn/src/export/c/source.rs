@@ -66,6 +66,8 @@ fn used(plan: &Plan) -> Vec<&'static str> {
         },
     ];
     used.extend(plan.mean.then_some("mean"));
+    used.push(if plan.narrow { "state8" } else { "state16" });
+    used.push(if plan.has_compressed() { "sparse" } else { "dense" });
     used.extend(plan.layers.iter().any(|layer| layer.words[2] > 0).then_some("lowrank"));
     for layer in &plan.layers {
         let (kind, activation, gate) = layer.functions();
@@ -73,6 +75,7 @@ fn used(plan: &Plan) -> Vec<&'static str> {
         used.extend(match kind {
             Kind::Leaky => ["leaky", "steps"],
             Kind::Deep => ["deep", "steps"],
+            Kind::Equilibrium => ["equilibrium", "equilibrium"],
             Kind::Lstm => ["gated", "lstm"],
             Kind::GruAfter => ["gated", "gruafter"],
             Kind::GruBefore => ["gated", "grubefore"],
@@ -131,6 +134,7 @@ impl Source<'_> {
         text += "*/\n";
         let (number, logit) = match self.plan.format {
             Format::Float => ("float", "float"),
+            Format::Int8 if self.plan.narrow => ("int8_t", "int32_t"),
             Format::Int8 => ("int16_t", "int32_t"),
         };
         let frame = select(include_str!("frame.h"), &self.used);
@@ -239,28 +243,39 @@ impl Source<'_> {
     /// The function that carries all layers over a step; `more` are further arguments of each.
     pub(super) fn advance(&self, number: &str, more: &str) -> String {
         let mut text = format!("static void advance(ernn_state *state, const {number} *x, {number} *scratch)\n{{\n");
-        text += &format!("    {number} *values = state->values;\n");
+        text += "    ernn_number *values = state->values;\n";
+        // Whole numbers are told whether they come from a state.
+        let [of_input, of_state] = match self.plan.format {
+            Format::Float => ["", ""],
+            Format::Int8 => [", 0", ", SMALL"],
+        };
         let mut at = 0;
-        let mut source = "x".to_string();
+        let (mut below, mut source) = ("x".to_string(), format!("x{of_input}"));
         for (place, layer) in self.plan.layers.iter().enumerate() {
             let call = match layer.kind() {
                 Kind::Leaky => format!("leaky_step(&layer{place}, state->steps, {source}, values + {at}"),
                 Kind::Deep => format!("deep_step(&layer{place}, state->steps, {source}, values + {at}"),
+                Kind::Equilibrium => format!("equilibrium_step(&layer{place}, {source}, values + {at}"),
                 kind => {
                     let memory = if kind.memory() {
                         format!("values + {}", at + layer.hidden())
                     } else {
                         "0".to_string()
                     };
-                    format!("gated_step(&layer{place}, {source}, values + {at}, {memory}")
+                    let step = match self.plan.format {
+                        Format::Float => "",
+                        Format::Int8 => "state->steps, ",
+                    };
+                    format!("gated_step(&layer{place}, {step}{source}, values + {at}, {memory}")
                 }
             };
             let _ = writeln!(text, "    {call}, scratch{more});");
-            source = format!("values + {at}");
+            below = format!("values + {at}");
+            source = format!("{below}{of_state}");
             at += layer.state_len();
         }
         if self.plan.mean {
-            text += &self.add_to_mean(&source);
+            text += &self.add_to_mean(&below);
         }
         text + "    if (state->steps < 0xffffffffu)\n        state->steps++;\n}\n\n"
     }

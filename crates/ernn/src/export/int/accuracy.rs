@@ -1,7 +1,7 @@
 //! Whole numbers beside floating ones, on labeled sequences.
 
 use ernn_core::int::math::SUM_PLACES;
-use ernn_core::int::{Model, Session};
+use ernn_core::int::{Model, Session, State};
 use ernn_core::largest;
 
 use crate::Result;
@@ -65,9 +65,16 @@ fn to_float(logit: i32) -> f32 {
 /// The logits after every step, by `ernn-core`, and the numbers of each sequence that did not fit.
 pub fn int_logits(image: &[u8], samples: &Samples) -> (Vec<Vec<i32>>, Vec<u32>) {
     let model = Model::parse(image).expect("an image that was just made");
+    match model.state_bits() {
+        8 => logits_of::<i8>(&model, samples),
+        _ => logits_of::<i16>(&model, samples),
+    }
+}
+
+fn logits_of<S: State>(model: &Model, samples: &Samples) -> (Vec<Vec<i32>>, Vec<u32>) {
     let sizes = model.sizes();
-    let (mut values, mut scratch) = (vec![0; sizes.state], vec![0; sizes.scratch]);
-    let mut session = Session::new(&model, &mut values).expect("a state of the model's size");
+    let (mut values, mut scratch) = (vec![S::default(); sizes.state], vec![0; sizes.scratch]);
+    let mut session = Session::new(model, &mut values).expect("a state of the model's size and bits");
     let mut saturations = Vec::new();
     let mut run = |sequence: &Vec<f32>| {
         session.reset();

@@ -7,6 +7,8 @@
 //! The factor `m_i` is rounded up first and the weights are rounded in its units, so that rounding it costs nothing.
 //! `sum_j |q_ij| <= 65535`, so that no sum over values of 16 bits leaves 32 bits.
 
+use super::compensation::{Moment, rounded_row};
+use super::compressed::smallest;
 use crate::Result;
 use crate::export::plan::Tensor;
 use crate::export::setting;
@@ -20,21 +22,26 @@ const ROW_SUM: i64 = 65_535;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Scaled {
     weights: Vec<i8>,
-    /// The shift, then the factors.
+    /// The shift (later with the storage above it), then the factors.
     factors: Vec<u16>,
 }
 
 impl Scaled {
-    pub fn into_tensors(self) -> Vec<Tensor> {
-        vec![Tensor::I8(self.weights), Tensor::U16(self.factors)]
+    /// In the smallest storage.
+    pub fn into_tensors(mut self) -> Vec<Tensor> {
+        let columns = self.weights.len() / (self.factors.len() - 1);
+        let (storage, bytes) = smallest(self.weights, columns);
+        self.factors[0] |= u16::from(storage) << 8;
+        vec![Tensor::I8(bytes), Tensor::U16(self.factors)]
     }
 }
 
-/// `places`: those of the product less those of the values that the matrix is multiplied by.
+/// `places`: those of the product less those of the values that the matrix is multiplied by; `seen`: what those were on data.
 ///
 /// # Errors
 /// If a weight is so large that the factor of its row does not fit.
-pub(super) fn matrix(values: &[f32], columns: usize, places: i32) -> Result<Scaled> {
+pub(super) fn matrix(values: &[f32], columns: usize, places: i32, seen: &Moment) -> Result<Scaled> {
+    let passing = seen.passing(columns);
     let unit = 2f64.powi(places);
     let rows = values.chunks_exact(columns);
     let largest = |row: &[f32]| {
@@ -64,10 +71,7 @@ pub(super) fn matrix(values: &[f32], columns: usize, places: i32) -> Result<Scal
         let mut factor = (scale * 2f64.powi(shift)).ceil().max(1.0);
         loop {
             let step = factor / 2f64.powi(shift) / unit;
-            let whole = row
-                .iter()
-                .map(|&value| (f64::from(value) / step).round().clamp(-LARGEST, LARGEST) as i8);
-            let whole: Vec<i8> = whole.collect();
+            let whole = rounded_row(row, step, LARGEST, passing.as_ref());
             if whole.iter().map(|&weight| i64::from(weight).abs()).sum::<i64>() <= ROW_SUM || factor >= 65_535.0 {
                 scaled.weights.extend(whole);
                 scaled.factors.push(factor as u16);
@@ -99,7 +103,7 @@ mod tests {
             .map(|place| ((place * 37 % 61) as f32 - 30.0) * 0.01 * (1 + place / 20 * 50) as f32)
             .collect();
         for places in [-3, 0, 4, 12] {
-            let scaled = matrix(&values, 20, places).unwrap();
+            let scaled = matrix(&values, 20, places, &Moment::default()).unwrap();
             for (row, (exact, found)) in values.chunks(20).zip(back(&scaled, 20, places).chunks(20)).enumerate() {
                 let largest = exact
                     .iter()
@@ -116,7 +120,7 @@ mod tests {
 
     #[test]
     fn zeros_stay_zeros() {
-        let scaled = matrix(&[0.0, 0.0, 1.0, 0.0, 0.0, -1e-9], 2, 1).unwrap();
+        let scaled = matrix(&[0.0, 0.0, 1.0, 0.0, 0.0, -1e-9], 2, 1, &Moment::default()).unwrap();
         assert_eq!(
             scaled.weights.iter().filter(|&&weight| weight != 0).count(),
             1,
@@ -127,7 +131,7 @@ mod tests {
 
     #[test]
     fn no_row_can_overflow_a_sum() {
-        let scaled = matrix(&vec![1.0; 3000], 3000, 0).unwrap();
+        let scaled = matrix(&vec![1.0; 3000], 3000, 0, &Moment::default()).unwrap();
         let sum: i64 = scaled.weights.iter().map(|&weight| i64::from(weight)).sum();
         assert!(sum <= 65_535 && sum > 60_000, "{sum}");
         let mean = back(&scaled, 3000, 0).iter().sum::<f64>() / 3000.0;
@@ -136,7 +140,7 @@ mod tests {
 
     #[test]
     fn weights_that_no_factor_holds_are_refused() {
-        let error = matrix(&[1e9], 1, 16).unwrap_err().to_string();
+        let error = matrix(&[1e9], 1, 16, &Moment::default()).unwrap_err().to_string();
         assert!(error.contains("weights up to 1.000e9"), "{error}");
     }
 }

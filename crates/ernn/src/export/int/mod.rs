@@ -2,23 +2,27 @@
 //!
 //! 1. The `f32` image runs over the calibration sequences and tells how large each number becomes ([`ranges`]).
 //! 2. Each kind of number gets as many binary places as its range, a tenth wider, leaves in 16 bits.
-//! 3. Each row of a matrix gets a scale of its own ([`matrix`]); zeros stay zeros. Biases, and sums, have 16 places.
+//! 3. Each row of a matrix gets a scale of its own ([`matrix`]), and its errors make up for each other on the data ([`compensation`]);
+//!    zeros stay zeros, and are left out where that is smaller ([`compressed`]). Biases, and sums, have 16 places.
 //!
 //! What the device then computes is `ernn_core::int`'s business; the tables stand in its documents.
 
 mod accuracy;
+mod compensation;
+mod compressed;
 mod matrix;
 mod ranges;
 
 use ernn_core::{Activation, Format};
 
 pub use self::accuracy::{Accuracy, int_logits, measure};
+use self::compensation::Moment;
 use self::matrix::{Scaled, matrix};
 use self::ranges::{LayerRange, Ranges};
 use super::float::{Words, identity};
 use super::network::{Cell, Network};
 use super::plan::{Plan, PlannedLayer, Tensor};
-use super::{Samples, float, setting};
+use super::{Samples, StateBits, float, setting};
 use crate::Result;
 use crate::cell::{FoldedDeep, FoldedGated, FoldedLeaky, FoldedRecurrent};
 use crate::checkpoint::SavedModel;
@@ -35,25 +39,28 @@ const MARGIN: f64 = 1.1;
 /// The image of a model in `int8`, calibrated on these sequences.
 ///
 /// # Errors
-/// If no stream can go through the model, or its numbers are too large for 16 bits.
-pub fn int_image(saved: &SavedModel, samples: &Samples) -> Result<Vec<u8>> {
-    Ok(plan(saved, samples)?.encode())
+/// If no stream can go through the model, its state has no bound, or its numbers are too large for 16 bits.
+pub fn int_image(saved: &SavedModel, samples: &Samples, state: StateBits) -> Result<Vec<u8>> {
+    Ok(plan(saved, samples, state)?.encode())
 }
 
-pub(super) fn plan(saved: &SavedModel, samples: &Samples) -> Result<Plan> {
+pub(super) fn plan(saved: &SavedModel, samples: &Samples, state: StateBits) -> Result<Plan> {
     let network = Network::of(saved)?;
+    if network.layers.iter().any(|cell| matches!(cell, Cell::Equilibrium(_))) {
+        return Err(no_bound());
+    }
     let hidden: Vec<usize> = network.layers.iter().map(|cell| Words::of(cell).hidden).collect();
     let ranges = Ranges::of(&float::plan(&network).encode(), samples, &hidden);
     let input = places("input", ranges.input)?;
-    let mut source = input;
+    let (mut source, mut seen) = (input, &ranges.seen);
     let mut layers = Vec::with_capacity(network.layers.len());
     for (index, (cell, range)) in network.layers.iter().zip(&ranges.layers).enumerate() {
-        let layer = Layer::of(cell, range, source).map_err(|error| in_layer(index, error))?;
-        source = layer.h;
+        let layer = Layer::of(cell, range, source, seen).map_err(|error| in_layer(index, error))?;
+        (source, seen) = (layer.h, &range.state);
         layers.push(layer.plan(cell).map_err(|error| in_layer(index, error))?);
     }
     let hidden = network.readout_weight.len() / network.outputs;
-    let readout = matrix(&network.readout_weight, hidden, SUM - source)?;
+    let readout = matrix(&network.readout_weight, hidden, SUM - source, seen)?;
     Ok(Plan {
         format: Format::Int8,
         inputs: network.inputs,
@@ -61,10 +68,20 @@ pub(super) fn plan(saved: &SavedModel, samples: &Samples) -> Result<Plan> {
         outputs: network.outputs,
         mean: network.mean,
         tokens: network.tokens,
+        narrow: state == StateBits::Int8,
         input: input_tensors(&network, input),
         layers,
         readout: with_bias(readout, &network.readout_bias),
     })
+}
+
+/// Why an exact ERNN stays in `f32`.
+fn no_bound() -> crate::Error {
+    setting(
+        "solver",
+        "a cell at its equilibrium, whose states add up over the steps without a bound that whole numbers could have",
+        "f32 on the device, or a cell trained with the euler solver",
+    )
 }
 
 /// Which layer an error is of.
@@ -107,9 +124,11 @@ fn rounded(value: f64) -> i32 {
     value.round() as i32
 }
 
-/// The binary places of a layer.
-struct Layer {
+/// The binary places of a layer, and what its matrices read.
+struct Layer<'a> {
     words: Words,
+    below: &'a Moment,
+    seen: &'a LayerRange,
     input: i32,
     h: i32,
     memory: i32,
@@ -117,11 +136,13 @@ struct Layer {
     phi: i32,
 }
 
-impl Layer {
-    fn of(cell: &Cell, range: &LayerRange, input: i32) -> Result<Self> {
+impl<'a> Layer<'a> {
+    fn of(cell: &Cell, range: &'a LayerRange, input: i32, below: &'a Moment) -> Result<Self> {
         let words = Words::of(cell);
         Ok(Layer {
             words,
+            below,
+            seen: range,
             input,
             h: places("hidden state", range.h)?,
             memory: places("memory", range.memory)?,
@@ -138,11 +159,15 @@ impl Layer {
             Cell::Leaky(cell) => self.leaky(cell),
             Cell::Gated(cell) => self.gated(cell),
             Cell::Deep(cell) => self.deep(cell),
+            Cell::Equilibrium(_) => Err(no_bound()),
         }
     }
 
     fn leaky(&self, cell: &FoldedLeaky<f32>) -> Result<PlannedLayer> {
-        let mut tensors = with_bias(matrix(&cell.input_weight, cell.inputs, SUM - self.input)?, &cell.bias);
+        let mut tensors = with_bias(
+            matrix(&cell.input_weight, cell.inputs, SUM - self.input, self.below)?,
+            &cell.bias,
+        );
         tensors.extend(self.recurrent(&cell.recurrent, cell.hidden)?);
         let steps = self.steps(&cell.decay, &cell.gain, &mut tensors)?;
         let (factor, shift) = self.identity(&cell.recurrent)?;
@@ -151,11 +176,16 @@ impl Layer {
     }
 
     fn deep(&self, cell: &FoldedDeep<f32>) -> Result<PlannedLayer> {
-        let mut tensors = matrix(&cell.input_weight, cell.inputs, SUM - self.input)?.into_tensors();
-        let (mut columns, mut source) = (cell.hidden, self.h);
+        let mut tensors = matrix(&cell.input_weight, cell.inputs, SUM - self.input, self.below)?.into_tensors();
+        // Nothing is told of what lies between the layers of a step.
+        let unseen = Moment::default();
+        let (mut columns, mut source, mut seen) = (cell.hidden, self.h, self.seen.source());
         for layer in &cell.layers {
-            tensors.extend(with_bias(matrix(&layer.weight, columns, SUM - source)?, &layer.bias));
-            (columns, source) = (layer.width, self.phi);
+            tensors.extend(with_bias(
+                matrix(&layer.weight, columns, SUM - source, seen)?,
+                &layer.bias,
+            ));
+            (columns, source, seen) = (layer.width, self.phi, &unseen);
         }
         let steps = self.steps(&cell.decay, &cell.gain, &mut tensors)?;
         let numbers = [cell.start_scale as i32, cell.previous_scale as i32, 0, 0, 0];
@@ -163,7 +193,10 @@ impl Layer {
     }
 
     fn gated(&self, cell: &FoldedGated<f32>) -> Result<PlannedLayer> {
-        let mut tensors = with_bias(matrix(&cell.input_weight, cell.inputs, SUM - self.input)?, &cell.bias);
+        let mut tensors = with_bias(
+            matrix(&cell.input_weight, cell.inputs, SUM - self.input, self.below)?,
+            &cell.bias,
+        );
         tensors.extend(self.recurrent(&cell.recurrent, cell.hidden)?);
         let (factor, shift) = self.identity(&cell.recurrent)?;
         let mut scalars = [0; 2];
@@ -183,10 +216,12 @@ impl Layer {
 
     fn recurrent(&self, recurrent: &FoldedRecurrent<f32>, hidden: usize) -> Result<Vec<Tensor>> {
         match recurrent {
-            FoldedRecurrent::Dense(weight) => Ok(matrix(weight, hidden, SUM - self.h)?.into_tensors()),
+            FoldedRecurrent::Dense(weight) => {
+                Ok(matrix(weight, hidden, SUM - self.h, self.seen.source())?.into_tensors())
+            }
             FoldedRecurrent::LowRank { rank, left, right, .. } => {
-                let mut tensors = matrix(left, *rank, SUM - self.codes)?.into_tensors();
-                tensors.extend(matrix(right, hidden, self.codes - self.h)?.into_tensors());
+                let mut tensors = matrix(left, *rank, SUM - self.codes, &self.seen.code)?.into_tensors();
+                tensors.extend(matrix(right, hidden, self.codes - self.h, self.seen.source())?.into_tensors());
                 Ok(tensors)
             }
         }

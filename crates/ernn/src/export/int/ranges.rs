@@ -1,7 +1,8 @@
-//! How large the numbers of a model become on data.
+//! How large the numbers of a model become on data, and how they move together.
 
 use ernn_core::float::{Model, Session, Watch};
 
+use super::compensation::Moment;
 use crate::export::Samples;
 
 /// The largest absolute values of a layer.
@@ -17,6 +18,23 @@ pub(super) struct LayerRange {
     pub phi: f64,
     /// `D`.
     hidden: usize,
+    /// What the recurrent matrix reads: `z`, or `h` where nothing else is told.
+    inner: Moment,
+    /// `B h`.
+    pub code: Moment,
+    /// `h`, as the next layer and the readout read it.
+    pub state: Moment,
+}
+
+impl LayerRange {
+    /// What the recurrent matrix reads.
+    pub fn source(&self) -> &Moment {
+        if self.inner == Moment::default() {
+            &self.state
+        } else {
+            &self.inner
+        }
+    }
 }
 
 /// The largest absolute values of a model.
@@ -24,6 +42,8 @@ pub(super) struct LayerRange {
 pub(super) struct Ranges {
     /// Of the normalized inputs.
     pub input: f64,
+    /// The same.
+    pub seen: Moment,
     pub layers: Vec<LayerRange>,
     under_way: usize,
 }
@@ -69,6 +89,7 @@ impl Ranges {
 impl Watch for Ranges {
     fn input(&mut self, values: &[f32]) {
         largest(&mut self.input, values);
+        self.seen.add(values);
     }
 
     fn layer(&mut self, index: usize) {
@@ -77,10 +98,12 @@ impl Watch for Ranges {
 
     fn inner(&mut self, values: &[f32]) {
         largest(&mut self.layer_mut().h, values);
+        self.layer_mut().inner.add(values);
     }
 
     fn codes(&mut self, values: &[f32]) {
         largest(&mut self.layer_mut().codes, values);
+        self.layer_mut().code.add(values);
     }
 
     fn phi(&mut self, value: f32) {
@@ -91,6 +114,7 @@ impl Watch for Ranges {
         let layer = self.layer_mut();
         let (h, memory) = values.split_at(layer.hidden.min(values.len()));
         largest(&mut layer.h, h);
+        layer.state.add(h);
         largest(&mut layer.memory, memory);
     }
 }
