@@ -30,7 +30,24 @@ deny:
 
 # The README's test command: unit tests, integration tests on the real binary, doctests
 test:
-    cargo test --workspace --locked
+    cargo test --locked
+
+# The Python package, built into .venv, and its tests; those of torch and aeon say `skipped` where these are not installed
+test-python:
+    test -d .venv || python3 -m venv .venv
+    .venv/bin/python -m pip install --quiet "maturin>=1.9,<2" "pytest>=8" "scikit-learn>=1.6"
+    cd crates/ernn-py && VIRTUAL_ENV="$PWD/../../.venv" ../../.venv/bin/maturin develop --quiet --locked
+    .venv/bin/python -m pytest --quiet -ra crates/ernn-py/tests
+
+# The same with torch and aeon: 5 GB of wheels the first time
+test-torch:
+    test -d .venv || python3 -m venv .venv
+    .venv/bin/python -m pip install --quiet torch aeon
+    just test-python
+
+# The Burn modules, a workspace of its own
+test-burn:
+    cd crates/ernn-burn && cargo fmt --check && cargo clippy --all-targets --locked -- -D warnings && cargo test --locked
 
 # Formats all Rust code
 fmt:
