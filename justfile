@@ -47,7 +47,7 @@ test-torch:
 
 # The Burn modules, a workspace of its own
 test-burn:
-    cd crates/ernn-burn && cargo fmt --check && cargo clippy --all-targets --locked -- -D warnings && cargo test --locked
+    cd crates/ernn-burn && cargo fmt --check && cargo clippy --release --all-targets --locked -- -D warnings && cargo test --release --locked
 
 # Formats all Rust code
 fmt:
