@@ -65,7 +65,7 @@ impl<F: Real + Element> Recorded<F> {
         let lengths = input.lengths().to_vec();
         let hidden = self.cell.hidden();
         let read = |array: &Option<Bound<'py, PyAny>>| -> PyResult<Option<PyReadonlyArray1<'py, F>>> {
-            array.as_ref().map(|array| Ok(array.extract()?)).transpose()
+            array.as_ref().map(|array| array.extract()).transpose()
         };
         let (last, last_memory) = (read(&at.last)?, read(&at.last_memory)?);
         let rows = |array: &'_ Option<PyReadonlyArray1<'py, F>>| -> PyResult<Option<Vec<F>>> {
