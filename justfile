@@ -45,9 +45,11 @@ test-torch:
     .venv/bin/python -m pip install --quiet torch aeon
     just test-python
 
-# The Burn modules, a workspace of its own
+# The Burn modules, a workspace of its own, and their example
 test-burn:
-    cd crates/ernn-burn && cargo fmt --check && cargo clippy --release --all-targets --locked -- -D warnings && cargo test --release --locked
+    cd crates/ernn-burn && cargo fmt --check && cargo deny --locked check licenses bans sources
+    cd crates/ernn-burn && cargo clippy --all-targets --locked -- -D warnings && cargo test --locked
+    cd crates/ernn-burn && cargo run --quiet --locked --example japanese_vowels -- target/japanese-vowels
 
 # Formats all Rust code
 fmt:
