@@ -2,6 +2,8 @@
 
 mod support;
 
+use std::fs;
+use std::path::Path;
 use std::process::Stdio;
 
 use serde_json::Value;
@@ -274,4 +276,26 @@ fn the_flags_are_described() {
     }
     assert!(place.ok("--help").stdout.contains("Exit codes"));
     assert!(place.ok("--version").stdout.starts_with("ernn 0."));
+}
+
+/// `cargo run`, as the README has it, asks which binary is meant where the default members have more than one.
+#[test]
+fn cargo_run_finds_one_command() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let manifest = fs::read_to_string(root.join("Cargo.toml")).unwrap();
+    let members = manifest
+        .lines()
+        .find_map(|line| line.strip_prefix("default-members = ["));
+    let members: Vec<&str> = members
+        .unwrap()
+        .split('"')
+        .filter(|word| word.starts_with("crates/"))
+        .collect();
+    let binary = |member: &&&str| {
+        let folder = root.join(member);
+        let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+        folder.join("src/main.rs").exists() || folder.join("src/bin").exists() || manifest.contains("[[bin]]")
+    };
+    let binaries: Vec<&&str> = members.iter().filter(binary).collect();
+    assert_eq!(binaries, [&"crates/ernn-cli"]);
 }
