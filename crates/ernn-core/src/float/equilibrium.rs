@@ -165,9 +165,9 @@ impl Solver<'_> {
         let system = cut(&mut scratch, n.saturating_mul(n));
         let slopes = point.outputs.iter().map(|&output| slope(activation, output));
         if rank == 0 {
-            let lines = system
-                .chunks_exact_mut(n.max(1))
-                .zip(rows(self.layer.tensor(2), hidden, 0));
+            // By reference, here and below: an iterator over rows that knows its length divides by their size, and for the compiler that may be 0.
+            let mut all = system.chunks_exact_mut(n.max(1));
+            let lines = all.by_ref().zip(rows(self.layer.tensor(2), hidden, 0));
             for (unit, ((line, weights), slope)) in lines.zip(slopes).enumerate() {
                 for (column, (out, weight)) in line.iter_mut().zip(weights).enumerate() {
                     let own = if column == unit { self.gamma } else { 0.0 };
@@ -183,11 +183,9 @@ impl Solver<'_> {
             *p = slope * inverse;
         }
         product(self.layer.tensor(3), &[], step, right);
-        for (unknown, (line, codes)) in system
-            .chunks_exact_mut(n.max(1))
-            .zip(rows(self.layer.tensor(3), hidden, 0))
-            .enumerate()
-        {
+        let mut all = system.chunks_exact_mut(n.max(1));
+        let lines = all.by_ref().zip(rows(self.layer.tensor(3), hidden, 0));
+        for (unknown, (line, codes)) in lines.enumerate() {
             line.fill(0.0);
             for ((code, p), left) in codes.iter().zip(p.iter()).zip(rows(self.layer.tensor(2), rank, 0)) {
                 let scaled = -(f32::from_le_bytes(*code) * *p);
