@@ -162,6 +162,7 @@ impl<F: Number> Kept for Pass<F> {
             all: sweep.all.then_some(&memory.state_gradient),
             last: sweep.last.then_some(&h[..]),
             last_memory: (sweep.last && size > hidden).then_some(&c[..]),
+            ..StateGradient::default()
         };
         let piece = Piece {
             input: &memory.input,

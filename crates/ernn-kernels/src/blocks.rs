@@ -5,11 +5,11 @@
 
 use std::sync::Mutex;
 
-use rayon::prelude::*;
-
 use crate::aligned::Aligned;
 use crate::equilibrium::{Outcome, Tiles};
 use crate::pack::Packed;
+use crate::rows::{BlockOut, BlockRows, StatesOut, StepRows};
+use crate::threads::{self, for_each_block};
 use crate::{Isa, Panels, Real};
 
 /// A folded cell: what the batch needs of it. Implemented by the families in this crate, and closed to others.
@@ -74,6 +74,8 @@ pub struct ForwardBlock<'a, F> {
     pub(crate) saved: &'a mut [F],
     /// `[steps][codes][lane]`; empty: not kept.
     pub(crate) codes: &'a mut [F],
+    /// Where the states go besides.
+    pub(crate) output: BlockOut<'a, F>,
     pub(crate) scratch: &'a mut [F],
 }
 
@@ -108,6 +110,8 @@ pub struct BackwardRead<'a, F> {
     pub(crate) last_memory: &'a [F],
     /// Gradient at all states, `[steps][D][lane]`; may be empty.
     pub(crate) all: &'a [F],
+    /// The same in rows.
+    pub(crate) rows: Option<BlockRows<'a, F>>,
 }
 
 /// What the forward pass leaves for the backward pass, with all working memory; reuse it from batch to batch.
@@ -178,7 +182,7 @@ impl<F: Real> Trace<F> {
     }
 
     pub(crate) fn prepare_scratch(&mut self, len: usize) {
-        let threads = rayon::current_num_threads();
+        let threads = threads::count();
         self.scratch
             .resize_with(threads.max(self.scratch.len()), Mutex::default);
         for scratch in &mut self.scratch {
@@ -221,6 +225,8 @@ pub struct StateGradient<'a, F: Real> {
     pub last_memory: Option<&'a [F]>,
     /// Gradient at all states; what stands behind a sequence's end is not read.
     pub all: Option<&'a Panels<F>>,
+    /// The same in rows, where they are not in panels.
+    pub rows: Option<StepRows<'a, F>>,
 }
 
 impl<F: Real> Default for StateGradient<'_, F> {
@@ -229,6 +235,7 @@ impl<F: Real> Default for StateGradient<'_, F> {
             last: None,
             last_memory: None,
             all: None,
+            rows: None,
         }
     }
 }
@@ -239,7 +246,7 @@ impl<F: Real> Default for StateGradient<'_, F> {
 /// # Panics
 /// If slices have other sizes than the docs say.
 pub fn forward<F: Real, C: Recurrence<F>>(cell: &C, input: &Panels<F>, initial: Option<&[F]>, trace: &mut Trace<F>) {
-    run(cell, input, initial, trace, true);
+    run(cell, input, initial, trace, true, None);
 }
 
 /// As [`forward`] where no backward pass follows: keeps the states only.
@@ -247,7 +254,22 @@ pub fn forward<F: Real, C: Recurrence<F>>(cell: &C, input: &Panels<F>, initial: 
 /// # Panics
 /// As [`forward`].
 pub fn infer<F: Real, C: Recurrence<F>>(cell: &C, input: &Panels<F>, initial: Option<&[F]>, trace: &mut Trace<F>) {
-    run(cell, input, initial, trace, false);
+    run(cell, input, initial, trace, false, None);
+}
+
+/// As [`forward`] if a backward pass follows (`keep`), else as [`infer`]; the states also go into `output`.
+///
+/// # Panics
+/// As [`forward`]; if a sequence is longer than the one before it, or `output` has another size.
+pub fn run_into<F: Real, C: Recurrence<F>>(
+    cell: &C,
+    input: &Panels<F>,
+    initial: Option<&[F]>,
+    trace: &mut Trace<F>,
+    keep: bool,
+    output: StatesOut<F>,
+) {
+    run(cell, input, initial, trace, keep, Some(output));
 }
 
 fn run<F: Real, C: Recurrence<F>>(
@@ -256,6 +278,7 @@ fn run<F: Real, C: Recurrence<F>>(
     initial: Option<&[F]>,
     trace: &mut Trace<F>,
     keep: bool,
+    output: Option<StatesOut<F>>,
 ) {
     let isa = input.isa();
     let layout = cell.layout(isa);
@@ -266,14 +289,19 @@ fn run<F: Real, C: Recurrence<F>>(
     let (packs, scratch) = (&trace.forward_packs, &trace.scratch);
     let (states, memory) = (trace.states.blocks_mut(), trace.memory.blocks_mut());
     let (saved, codes) = (trace.saved.blocks_mut(), trace.codes.blocks_mut());
+    let output = match output {
+        Some(output) => output.blocks(input.lengths(), input.lanes(), layout.hidden),
+        None => (0..input.blocks()).map(|_| BlockOut::NONE).collect(),
+    };
     let tasks: Vec<_> = states
         .into_iter()
         .zip(memory)
         .zip(saved)
         .zip(codes)
+        .zip(output)
         .enumerate()
         .collect();
-    for_each_block(tasks, |(block, (((states, memory), saved), codes))| {
+    for_each_block(tasks, |(block, ((((states, memory), saved), codes), output))| {
         let mut scratch = thread_scratch(scratch);
         cell.forward_block(
             isa,
@@ -285,6 +313,7 @@ fn run<F: Real, C: Recurrence<F>>(
                 memory,
                 saved,
                 codes,
+                output,
                 scratch: &mut scratch,
             },
         );
@@ -356,6 +385,10 @@ pub fn backward<F: Real, C: Recurrence<F>>(
             last: &states.last.unwrap_or(&[])[rows(states.last, layout.hidden)],
             last_memory: &states.last_memory.unwrap_or(&[])[rows(states.last_memory, layout.memory)],
             all: states.all.map_or(&[][..], |all| all.block(block)),
+            rows: states.rows.map(|of| BlockRows {
+                of,
+                first: sequences.start,
+            }),
         };
         cell.backward_block(
             isa,
@@ -406,6 +439,12 @@ pub(crate) fn check_gradient<F: Real>(layout: &Layout, input: &Panels<F>, trace:
             "gradient at the states"
         );
     }
+    if let Some(rows) = states.rows {
+        assert!(
+            rows.hold(input.lengths(), layout.hidden),
+            "rows of the gradient at the states"
+        );
+    }
 }
 
 /// The sum over the blocks, in their order, whatever the threads did.
@@ -430,15 +469,6 @@ pub(crate) fn cut<F, const N: usize>(mut values: &mut [F], lengths: [usize; N]) 
         values = tail;
         head
     })
-}
-
-/// Runs the tasks on the current thread pool; on one thread without any overhead.
-pub(crate) fn for_each_block<T: Send>(tasks: Vec<T>, run: impl Fn(T) + Sync + Send) {
-    if rayon::current_num_threads() == 1 || tasks.len() == 1 {
-        tasks.into_iter().for_each(run);
-    } else {
-        tasks.into_par_iter().with_max_len(1).for_each(run);
-    }
 }
 
 /// The scratch of this thread.

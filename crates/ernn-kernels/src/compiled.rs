@@ -9,6 +9,7 @@ use crate::gated::{self, Formula};
 use crate::math::{activate, derive};
 use crate::outer::{Outer, outer};
 use crate::product::{Epilogue, Product, product};
+use crate::rows::{BlockOut, BlockRows, add_step, write_step};
 use crate::simd::Vector;
 use crate::simd::portable::{PortableF32, PortableF64};
 #[cfg(target_arch = "x86_64")]
@@ -26,6 +27,10 @@ pub(crate) trait Compiled: Vector {
     fn activate(activation: Activation, values: &mut [Self::Scalar]);
     /// Its derivative, from the outputs, times the deltas.
     fn derive(activation: Activation, outputs: &[Self::Scalar], deltas: &mut [Self::Scalar]);
+    /// Adds rows from outside to a panel, see [`crate::rows`].
+    fn add_step(rows: BlockRows<Self::Scalar>, lengths: &[usize], step: usize, sums: &mut [Self::Scalar]);
+    /// Writes a panel to rows outside.
+    fn write_step(panel: &[Self::Scalar], lengths: &[usize], step: usize, out: &mut BlockOut<Self::Scalar>);
     /// Forward pass of one gated cell.
     fn gated_forward<C: Formula>(task: gated::ForwardTask<Self::Scalar>);
     /// Its backward pass.
@@ -79,6 +84,12 @@ macro_rules! compiled {
             entry!($(#[target_feature(enable = $features)])?
                 derive(activation: Activation, outputs: &[$scalar], deltas: &mut [$scalar])
                 => derive::<$vector>(activation, outputs, deltas));
+            entry!($(#[target_feature(enable = $features)])?
+                add_step(rows: BlockRows<$scalar>, lengths: &[usize], step: usize, sums: &mut [$scalar])
+                => add_step::<$vector>(rows, lengths, step, sums));
+            entry!($(#[target_feature(enable = $features)])?
+                write_step(panel: &[$scalar], lengths: &[usize], step: usize, out: &mut BlockOut<$scalar>)
+                => write_step::<$vector>(panel, lengths, step, out));
             entry!($(#[target_feature(enable = $features)])?
                 gated_forward<C: Formula>(task: gated::ForwardTask<$scalar>) => gated::forward::<$vector, C>(task));
             entry!($(#[target_feature(enable = $features)])?

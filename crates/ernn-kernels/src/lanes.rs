@@ -2,6 +2,7 @@
 
 use crate::Real;
 use crate::blocks::BackwardRead;
+use crate::compiled::Compiled;
 use crate::simd::{Vector, load_row, row, store_row};
 
 /// Steps during which all lanes' sequences run; none if some lanes are empty.
@@ -43,7 +44,7 @@ pub(crate) fn add_last<V: Vector>(lengths: &[usize], last: &[V::Scalar], length:
 
 /// Adds the loss's gradient at the states after `step`: at those of sequences that end there, and at all.
 #[inline(always)]
-pub(crate) fn add_loss<V: Vector>(
+pub(crate) fn add_loss<V: Compiled>(
     read: &BackwardRead<V::Scalar>,
     step: usize,
     shortest: usize,
@@ -58,6 +59,9 @@ pub(crate) fn add_loss<V: Vector>(
             None
         };
         add_rows::<V>(&read.all[step * stride..][..gradient.len()], mask, gradient);
+    }
+    if let Some(rows) = read.rows {
+        V::add_step(rows, read.lengths, step, gradient);
     }
 }
 

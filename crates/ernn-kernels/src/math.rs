@@ -59,6 +59,18 @@ impl Activation {
         }
     }
 
+    /// `phi(x)` of both registers of a row, which share the loads of the constants.
+    #[inline(always)]
+    pub(crate) fn row<V: Vector>(self, [low, high]: [V; 2]) -> [V; 2] {
+        match self {
+            Activation::Relu => [Relu::PHI.value(low), Relu::PHI.value(high)],
+            Activation::Tanh => [Tanh::PHI.value(low), Tanh::PHI.value(high)],
+            Activation::Sigmoid => [Sigmoid::PHI.value(low), Sigmoid::PHI.value(high)],
+            Activation::HardTanh => [HardTanh::PHI.value(low), HardTanh::PHI.value(high)],
+            Activation::HardSigmoid => [HardSigmoid::PHI.value(low), HardSigmoid::PHI.value(high)],
+        }
+    }
+
     /// `phi'(x) * factor`, from `y = phi(x)`.
     #[inline(always)]
     pub(crate) fn derivative_times<V: Vector>(self, y: V, factor: V) -> V {
@@ -112,9 +124,23 @@ macro_rules! phi {
 }
 phi!(Relu, Tanh, Sigmoid, HardTanh, HardSigmoid);
 
+/// Registers that are activated at a time.
+const TOGETHER: usize = 4;
+
 #[inline(always)]
 fn each<V: Vector, P: Phi>(values: &mut [V::Scalar]) {
-    for register in values.chunks_exact_mut(V::LANES) {
+    // Several at a time: they share the loads of the constants, and none waits for the division of the one before it.
+    let mut groups = values.chunks_exact_mut(TOGETHER * V::LANES);
+    for group in &mut groups {
+        let mut registers = [V::zero(); TOGETHER];
+        for (register, from) in registers.iter_mut().zip(group.chunks_exact(V::LANES)) {
+            *register = P::PHI.value(V::load(from));
+        }
+        for (register, to) in registers.into_iter().zip(group.chunks_exact_mut(V::LANES)) {
+            register.store(to);
+        }
+    }
+    for register in groups.into_remainder().chunks_exact_mut(V::LANES) {
         P::PHI.value(V::load(register)).store(register);
     }
 }

@@ -5,9 +5,8 @@
 //! sequence is the same wherever it lies in a block and whatever lies beside it. Each block is as long as its longest
 //! sequence; what lies behind the end of a shorter one is padding.
 
-use rayon::prelude::*;
-
 use crate::aligned::Aligned;
+use crate::threads::for_each_block;
 use crate::{Isa, Real};
 
 /// A ragged batch of sequences in panels. `leading` slots may stand before the first step (the given initial state).
@@ -193,31 +192,29 @@ impl<F: Real> Panels<F> {
     pub fn pack_steps<'a>(&mut self, features: usize, lengths: &[usize], row: impl Fn(usize, usize) -> &'a [F] + Sync) {
         self.lay_out(self.isa, features, lengths, 0);
         let (lanes, slot) = (self.lanes, self.slot());
-        self.blocks_mut()
-            .into_par_iter()
-            .enumerate()
-            .for_each(|(block, values)| {
-                let own = &lengths[block * lanes..((block + 1) * lanes).min(lengths.len())];
-                // The rows of a step are read as they stand before they are turned: the processor foresees that.
-                let mut rows = vec![F::ZERO; lanes * features];
-                for (step, panel) in values.chunks_exact_mut(slot.max(1)).enumerate() {
-                    for (lane, &length) in own.iter().enumerate() {
-                        let out = &mut rows[lane * features..][..features];
-                        if step < length {
-                            out.copy_from_slice(row(block * lanes + lane, step));
-                        } else {
-                            out.fill(F::ZERO);
-                        }
-                    }
-                    let (panel, spare) = panel.split_at_mut(features * lanes);
-                    spare.fill(F::ZERO);
-                    for (feature, panel) in panel.chunks_exact_mut(lanes).enumerate() {
-                        for (lane, value) in panel.iter_mut().enumerate() {
-                            *value = rows[lane * features + feature];
-                        }
+        let blocks = self.blocks_mut().into_iter().enumerate();
+        for_each_block(blocks.collect(), |(block, values): (usize, &mut [F])| {
+            let own = &lengths[block * lanes..((block + 1) * lanes).min(lengths.len())];
+            // The rows of a step are read as they stand before they are turned: the processor foresees that.
+            let mut rows = vec![F::ZERO; lanes * features];
+            for (step, panel) in values.chunks_exact_mut(slot.max(1)).enumerate() {
+                for (lane, &length) in own.iter().enumerate() {
+                    let out = &mut rows[lane * features..][..features];
+                    if step < length {
+                        out.copy_from_slice(row(block * lanes + lane, step));
+                    } else {
+                        out.fill(F::ZERO);
                     }
                 }
-            });
+                let (panel, spare) = panel.split_at_mut(features * lanes);
+                spare.fill(F::ZERO);
+                for (feature, panel) in panel.chunks_exact_mut(lanes).enumerate() {
+                    for (lane, value) in panel.iter_mut().enumerate() {
+                        *value = rows[lane * features + feature];
+                    }
+                }
+            }
+        });
     }
 
     /// Writes the steps of all sequences one after the other, `[step][sequences that have it][features]`: time-major for sequences of
@@ -240,7 +237,8 @@ impl<F: Real> Panels<F> {
         }
         assert!(rest.is_empty(), "room for all steps and no more");
         let uniform = self.lengths.iter().all(|&length| length == longest);
-        steps.into_par_iter().enumerate().for_each(|(step, rows)| {
+        let steps = steps.into_iter().enumerate();
+        for_each_block(steps.collect(), |(step, rows): (usize, &mut [F])| {
             if reversed && !uniform {
                 for (sequence, row) in rows.chunks_exact_mut(self.features.max(1)).enumerate() {
                     self.read_step(sequence, self.lengths[sequence] - 1 - step, row);

@@ -276,6 +276,7 @@ fn gradients<F: Real>(case: &Case<F>, isa: Isa) -> [Vec<F>; 7] {
         last: Some(&last),
         last_memory: (!last_memory.is_empty()).then_some(&last_memory[..]),
         all: Some(&all),
+        rows: None,
     };
     backward(
         &cell,

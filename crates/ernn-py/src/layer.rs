@@ -1,13 +1,13 @@
 //! One layer of cells for torch: whole sequences forward, over flat arrays that share torch's memory.
 //!
 //! Values of a step of a sequence stand together; step `t` of sequence `b` begins at `starts[t] + b * stride`. That is time-major,
-//! batch-first and packed alike. They are copied into the kernels' panels, and states from there into `output`: nothing else is.
+//! batch-first and packed alike. Inputs are copied into the kernels' panels, states from there into `output`: nothing else is.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ernn::cell::{CellConfig, Folded, FoldedGradient, Piece};
 use ernn::{Isa, Panels, Real};
-use ernn_kernels::Trace;
+use ernn_kernels::{StatesOut, StepRows, Trace};
 use numpy::{Element, PyArray1, PyReadonlyArray1, PyReadwriteArray1, ToPyArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -24,7 +24,6 @@ use crate::threads;
 pub struct Buffers<F: Real> {
     pub input: Panels<F>,
     pub trace: Trace<F>,
-    pub at_states: Panels<F>,
     pub at_input: Panels<F>,
     pub gradient: FoldedGradient<F>,
 }
@@ -35,7 +34,6 @@ impl<F: Real> Default for Buffers<F> {
         Buffers {
             input: empty(),
             trace: Trace::default(),
-            at_states: empty(),
             at_input: empty(),
             gradient: FoldedGradient::default(),
         }
@@ -69,33 +67,28 @@ pub struct Places {
 }
 
 impl Rows<'_> {
-    /// Checks that all rows of these sequences lie inside an array of `len` numbers.
-    pub fn places(&self, lengths: &[usize], width: usize, len: usize) -> PyResult<Places> {
-        let starts = unsigned(&self.starts)?;
-        let inside = |(sequence, &length): (usize, &usize)| {
-            let offset = sequence.checked_mul(self.stride)?.checked_add(width)?;
-            let last = starts
-                .get(..length)?
-                .iter()
-                .max()
-                .map_or(Some(0), |start| start.checked_add(offset))?;
-            (last <= len).then_some(())
+    /// Checks that all rows of these sequences lie inside the array.
+    pub fn places<F: Real>(&self, lengths: &[usize], width: usize, values: &[F]) -> PyResult<Places> {
+        let places = Places {
+            starts: unsigned(&self.starts)?,
+            stride: self.stride,
         };
-        if lengths.iter().enumerate().map(inside).any(|found| found.is_none()) {
+        if !places.rows(values, false).hold(lengths, width) {
             return Err(PyValueError::new_err("rows: found one beyond the end of the array"));
         }
-        let stride = self.stride;
-        Ok(Places { starts, stride })
+        Ok(places)
     }
 }
 
 impl Places {
-    /// Packs the rows of `values`.
-    pub fn pack<F: Real>(&self, values: &[F], width: usize, lengths: &[usize], reversed: bool, panels: &mut Panels<F>) {
-        panels.pack_steps(width, lengths, |sequence, step| {
-            let step = if reversed { lengths[sequence] - 1 - step } else { step };
-            &values[self.starts[step] + sequence * self.stride..][..width]
-        });
+    /// The rows of `values`.
+    pub fn rows<'a, F>(&'a self, values: &'a [F], reversed: bool) -> StepRows<'a, F> {
+        StepRows {
+            values,
+            starts: &self.starts,
+            stride: self.stride,
+            reversed,
+        }
     }
 }
 
@@ -156,7 +149,7 @@ impl Layer {
                 "lengths: found a sequence longer than the one before it",
             ));
         }
-        let places = call.rows.places(&lengths, self.inputs, input.len())?;
+        let places = call.rows.places(&lengths, self.inputs, input)?;
         let cell: Folded<F> = self.cell.fold(self.inputs, &parameters);
         let mut output: PyReadwriteArray1<F> = call.output.extract()?;
         let output = output.as_slice_mut()?;
@@ -176,19 +169,21 @@ impl Layer {
             .pop()
             .unwrap_or_default();
         let (reversed, keep) = (call.reversed, call.keep);
-        let last = threads::run(py, call.threads, || {
-            places.pack(input, self.inputs, &lengths, reversed, &mut buffers.input);
+        let last = threads::run_kernels(py, call.threads, || {
+            let rows = places.rows(input, reversed);
+            buffers.input.pack_steps(self.inputs, &lengths, |sequence, step| {
+                rows.row(sequence, lengths[sequence], step, self.inputs)
+            });
             let piece = Piece {
                 input: &buffers.input,
                 initial,
                 first_step: 0,
             };
-            if keep {
-                cell.forward(piece, &mut buffers.trace);
-            } else {
-                cell.infer(piece, &mut buffers.trace);
-            }
-            buffers.trace.states().unpack_steps(reversed, output);
+            let states = StatesOut {
+                values: output,
+                reversed,
+            };
+            cell.run_into(piece, &mut buffers.trace, keep, states);
             buffers.trace.last_state()
         })?;
         let last = last.to_pyarray(py);

@@ -58,7 +58,6 @@ impl<F: Real + Element> Recorded<F> {
         let Buffers {
             input,
             trace,
-            at_states,
             at_input,
             gradient,
         } = buffers;
@@ -82,7 +81,7 @@ impl<F: Real + Element> Recorded<F> {
         let all = match &all {
             Some((array, rows)) => {
                 let values = array.as_slice()?;
-                Some((values, rows.places(&lengths, hidden, values.len())?))
+                Some((values, rows.places(&lengths, hidden, values)?))
             }
             None => None,
         };
@@ -103,14 +102,12 @@ impl<F: Real + Element> Recorded<F> {
         let mut initial = at.at_initial.then(Vec::new);
         let (config, cell, parameters) = (&self.config, &self.cell, &self.parameters);
         let (inputs, reversed) = (self.inputs, self.reversed);
-        let found = threads::run(py, at.threads, || {
-            if let Some((values, places)) = &all {
-                places.pack(values, hidden, &lengths, reversed, at_states);
-            }
+        let found = threads::run_kernels(py, at.threads, || {
             let states = StateGradient {
                 last: last.as_deref(),
                 last_memory: last_memory.as_deref(),
-                all: all.is_some().then_some(&*at_states),
+                rows: all.as_ref().map(|(values, places)| places.rows(values, reversed)),
+                ..StateGradient::default()
             };
             let piece = Piece {
                 input,

@@ -21,6 +21,14 @@ pub fn run<T: Send>(py: Python, count: usize, work: impl FnOnce() -> T + Send) -
     Ok(py.detach(|| pool.install(work)))
 }
 
+/// As [`run`] for `work` whose threads are those of recurrent kernels alone: one thread is the calling one.
+pub fn run_kernels<T: Send>(py: Python, count: usize, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    if count == 1 {
+        return Ok(py.detach(|| ernn_kernels::alone(work)));
+    }
+    run(py, count, work)
+}
+
 fn pool(count: usize) -> PyResult<Arc<ThreadPool>> {
     let process = std::process::id();
     let mut slot = POOL.lock().unwrap_or_else(PoisonError::into_inner);

@@ -243,6 +243,7 @@ fn case_agrees<F: Real>(case: &Case, cell: &CellConfig, isa: Isa, tolerance: f64
         last: Some(&case.values("loss.last")),
         last_memory: at_memory.as_deref(),
         all: Some(&panels("loss.states", hidden)),
+        rows: None,
     };
     folded.backward(
         piece,

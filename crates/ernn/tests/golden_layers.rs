@@ -192,6 +192,7 @@ fn case_agrees<F: Real>(case: &Case, isa: Isa, tolerance: f64) {
                 last: Some(&of_cell(&case.values("loss.h_n"), place)),
                 last_memory: memory.as_deref(),
                 all: Some(&shape.panels(isa, &all, hidden)),
+                rows: None,
             };
             let (mut gradient, mut at_x) = (FoldedGradient::default(), Panels::new(isa, 1, &[]));
             folded.backward(whole(input), trace, states, &mut gradient, Some(&mut at_x), None);

@@ -10,6 +10,7 @@ use crate::compiled::Compiled;
 use crate::lanes::{running, scale_rows, shortest};
 use crate::pack::Packed;
 use crate::product::{Init, Product, Store};
+use crate::rows::give;
 use crate::simd::{Vector, load_row, row, store_row};
 
 /// Packs for the forward pass (and for the recomputation inside the backward pass): `W`, for `K > 1`.
@@ -58,6 +59,7 @@ pub(crate) fn forward_block<V: Compiled>(task: ForwardTask<V::Scalar>) {
         lengths,
         input,
         states,
+        mut output,
         scratch,
         ..
     } = block;
@@ -95,6 +97,7 @@ pub(crate) fn forward_block<V: Compiled>(task: ForwardTask<V::Scalar>) {
             mask,
             &mut next[..panel],
         );
+        give::<V>(&next[..panel], lengths, step, &mut output);
     }
 }
 

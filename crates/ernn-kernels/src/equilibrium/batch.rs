@@ -2,14 +2,13 @@
 
 use std::sync::Mutex;
 
-use rayon::prelude::*;
-
 use super::tiles::{Tile, gather, scatter, used};
 use super::{Equilibrium, GradientTask, SolveTask, Tiles, gradient, solve};
 use crate::aligned::Aligned;
-use crate::blocks::{Layout, StateGradient, Trace, add_up, for_each_block, thread_scratch};
+use crate::blocks::{Layout, StateGradient, Trace, add_up, thread_scratch};
 use crate::leaky::LeakyGradient;
 use crate::panels::slot_rows;
+use crate::threads::for_each_block;
 use crate::{Panels, Real};
 
 /// Tiles whose gradients are summed in one vector: fixed, so that sums do not depend on the number of threads.
@@ -86,10 +85,10 @@ fn solve_all<F: Real>(cell: &Equilibrium<F>, input: &Panels<F>, scratch: &[Mutex
     let (isa, lanes) = (input.isa(), input.lanes());
     let (slot, input_slot) = (slot_rows(cell.hidden) * lanes, slot_rows(cell.inputs) * lanes);
     let (packs, list) = (&tiles.packs, &tiles.list);
-    let panels = tiles.z.par_chunks_mut(slot).zip(tiles.outputs.par_chunks_mut(slot));
-    let panels = panels.zip(tiles.input.par_chunks_mut(input_slot));
-    let columns = panels.zip(tiles.outcomes.par_chunks_mut(lanes)).zip(list);
-    columns.for_each(|((((z, outputs), values), outcomes), &tile)| {
+    let panels = tiles.z.chunks_mut(slot).zip(tiles.outputs.chunks_mut(slot));
+    let panels = panels.zip(tiles.input.chunks_mut(input_slot));
+    let columns = panels.zip(tiles.outcomes.chunks_mut(lanes)).zip(list);
+    for_each_block(columns.collect(), |((((z, outputs), values), outcomes), &tile)| {
         let values = &mut values[..cell.inputs * lanes];
         gather(tile, input, values);
         let mut scratch = thread_scratch(scratch);
@@ -255,6 +254,8 @@ pub fn backward<F: Real>(
 ) {
     let (isa, lanes) = (input.isa(), input.lanes());
     crate::blocks::check_gradient(&layout(cell), input, trace, &states);
+    let mut packed = Panels::new(isa, 1, &[]);
+    let states = in_panels(cell.hidden, input, states, &mut packed);
     trace.prepare_scratch(gradient::scratch_len(cell, lanes));
     let count = trace.equilibria.list.len();
     let groups = count.div_ceil(GROUP);
@@ -341,6 +342,30 @@ pub fn backward<F: Real>(
     }
     if let Some(out) = initial_gradient {
         *out = initial;
+    }
+}
+
+/// The same gradient, its rows packed: its tiles do not follow the order of the rows.
+fn in_panels<'a, F: Real>(
+    hidden: usize,
+    input: &Panels<F>,
+    states: StateGradient<'a, F>,
+    packed: &'a mut Panels<F>,
+) -> StateGradient<'a, F> {
+    let Some(rows) = states.rows else {
+        return states;
+    };
+    let lengths = input.lengths();
+    packed.pack_steps(hidden, lengths, |sequence, step| {
+        rows.row(sequence, lengths[sequence], step, hidden)
+    });
+    if let Some(all) = states.all {
+        packed.add(all);
+    }
+    StateGradient {
+        all: Some(packed),
+        rows: None,
+        ..states
     }
 }
 

@@ -8,6 +8,7 @@ use crate::lanes::{running, shortest};
 use crate::leaky::Recurrent;
 use crate::pack::Packed;
 use crate::product::{Init, Product, Store};
+use crate::rows::give;
 use crate::simd::{Vector, load_row, row, store_row};
 
 /// Packs for the forward pass: `[W | R]` or `[W | A]` of the joint groups.
@@ -78,6 +79,7 @@ pub(crate) fn forward<V: Compiled, C: Formula>(task: ForwardTask<V::Scalar>) {
         memory,
         saved,
         codes,
+        mut output,
         scratch,
     } = block;
     let (width, panel) = (row::<V>(), cell.hidden * row::<V>());
@@ -129,6 +131,7 @@ pub(crate) fn forward<V: Compiled, C: Formula>(task: ForwardTask<V::Scalar>) {
         };
         at.sums::<C>();
         at.formula::<C>();
+        give::<V>(&next[..panel], lengths, step, &mut output);
     }
 }
 

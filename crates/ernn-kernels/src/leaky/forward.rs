@@ -7,6 +7,7 @@ use crate::lanes::{running, scale_rows, shortest};
 use crate::pack::Packed;
 use crate::panels::slot_rows;
 use crate::product::{Epilogue, Init, Product, Store};
+use crate::rows::give;
 use crate::simd::{load_row, row, store_row};
 use crate::{Activation, Real};
 
@@ -64,6 +65,7 @@ pub(crate) fn forward_block<V: Compiled>(task: ForwardTask<V::Scalar>) {
         states,
         saved,
         codes,
+        mut output,
         scratch,
         ..
     } = block;
@@ -115,6 +117,7 @@ pub(crate) fn forward_block<V: Compiled>(task: ForwardTask<V::Scalar>) {
                 &mut next[..panel],
             );
         }
+        give::<V>(&next[..panel], lengths, step, &mut output);
     }
 }
 
@@ -266,13 +269,14 @@ impl<V: Compiled> Epilogue<V> for Step<'_, V> {
     fn finish(&mut self, index: usize, sum: [V; 2]) {
         let at = index * row::<V>();
         let z = load_row::<V>(&self.z_rows[at..at + row::<V>()]);
-        let mut next = [V::zero(); 2];
-        let mut outputs = [V::zero(); 2];
-        for half in 0..2 {
-            let z = z[half].mul(self.z_scale);
-            outputs[half] = self.activation.value(z.mul_add(self.identity, sum[half]));
-            next[half] = z.mul_add(self.decay, outputs[half].mul(self.gain));
-        }
+        let z = [z[0].mul(self.z_scale), z[1].mul(self.z_scale)];
+        let outputs = self
+            .activation
+            .row([z[0].mul_add(self.identity, sum[0]), z[1].mul_add(self.identity, sum[1])]);
+        let mut next = [
+            z[0].mul_add(self.decay, outputs[0].mul(self.gain)),
+            z[1].mul_add(self.decay, outputs[1].mul(self.gain)),
+        ];
         if let Some(saved) = &mut self.saved {
             store_row(outputs, &mut saved[at..at + row::<V>()]);
         }

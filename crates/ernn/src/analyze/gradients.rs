@@ -228,7 +228,7 @@ impl<'a> Back<'a> {
         let states = StateGradient {
             last: Some(&at_hidden),
             last_memory: (size > hidden).then_some(&at_memory[..]),
-            all: None,
+            ..StateGradient::default()
         };
         self.cell
             .backward(piece, &mut self.trace, states, &mut self.unused, None, Some(gradient));

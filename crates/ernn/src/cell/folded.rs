@@ -4,7 +4,9 @@ use ernn_kernels::deep::{self, Deep, DeepGradient, DeepLayer};
 use ernn_kernels::equilibrium;
 use ernn_kernels::gated::{self, Gated, GatedGradient, Gates};
 use ernn_kernels::leaky::{self, Leaky, LeakyGradient, Recurrent};
-use ernn_kernels::{Activation, Isa, Panels, Real, StateGradient, Trace, backward, forward, infer};
+use ernn_kernels::{
+    Activation, Isa, Panels, Real, StateGradient, StatesOut, Trace, backward, forward, infer, run_into,
+};
 
 use super::FoldedEquilibrium;
 
@@ -356,6 +358,30 @@ impl<F: Real> Folded<F> {
             Folded::Gated(cell) => infer(&cell.view(), input, initial, trace),
             Folded::Deep(cell) => infer(&cell.view(&cell.layers(), first_step), input, initial, trace),
             Folded::Equilibrium(cell) => equilibrium::forward(&cell.view(), input, initial, trace),
+        }
+    }
+
+    /// As [`Folded::forward`] if a backward pass follows (`keep`), else as [`Folded::infer`]; the states also go into `output`.
+    ///
+    /// # Panics
+    /// If a sequence is longer than the one before it, or `output` has not room for all states and no more.
+    pub fn run_into(&self, piece: Piece<F>, trace: &mut Trace<F>, keep: bool, output: StatesOut<F>) {
+        let Piece {
+            input,
+            initial,
+            first_step,
+        } = piece;
+        match self {
+            Folded::Leaky(cell) => run_into(&cell.view(first_step), input, initial, trace, keep, output),
+            Folded::Gated(cell) => run_into(&cell.view(), input, initial, trace, keep, output),
+            Folded::Deep(cell) => {
+                let layers = cell.layers();
+                run_into(&cell.view(&layers, first_step), input, initial, trace, keep, output);
+            }
+            Folded::Equilibrium(cell) => {
+                equilibrium::forward(&cell.view(), input, initial, trace);
+                trace.states().unpack_steps(output.reversed, output.values);
+            }
         }
     }
 
