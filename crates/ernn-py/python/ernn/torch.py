@@ -129,10 +129,8 @@ class _Pass(Function):
             _AtOutput(states, last, memory, written, wants_initial, torch.get_num_threads())
         )
         at_initial = torch.from_numpy(initial).view(len(ctx.batch.lengths), -1) if wants_initial else None
-        at_parameters, start, found = [], 0, torch.from_numpy(found)
-        for shape in ctx.shapes:
-            at_parameters.append(found.narrow(0, start, shape.numel()).view(shape))
-            start += shape.numel()
+        parts = torch.from_numpy(found).split([shape.numel() for shape in ctx.shapes])
+        at_parameters = [part.view(shape) for part, shape in zip(parts, ctx.shapes)]
         return None, None, None, None, at_input, at_initial, *at_parameters
 
 
