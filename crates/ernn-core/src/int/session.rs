@@ -142,7 +142,9 @@ impl<'m, 's, S: State> Session<'m, 's, S> {
             input = S::values(last);
         }
         // What is left are the sums of a mean; without one nothing is.
-        for (sum, value) in rest.chunks_exact_mut(S::WHOLE).zip(last) {
+        let mut values = last.iter();
+        for sum in rest.chunks_exact_mut(S::WHOLE) {
+            let Some(value) = values.next() else { break };
             let next = self.saturations.add(S::join(sum), i32::from(value.wide()));
             S::split(next, sum);
         }
@@ -173,7 +175,9 @@ impl<'m, 's, S: State> Session<'m, 's, S> {
         };
         let mut saturations = Saturations(0);
         if mean {
-            for (room, sum) in room.iter_mut().zip(pooled.chunks_exact(S::WHOLE)) {
+            let mut sums = pooled.chunks_exact(S::WHOLE);
+            for room in room.iter_mut() {
+                let Some(sum) = sums.next() else { break };
                 *room = saturations.narrow(divided(i64::from(S::join(sum)), i64::from(self.steps.max(1))));
             }
         } else {
