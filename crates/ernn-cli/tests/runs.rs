@@ -249,6 +249,11 @@ fn a_run_goes_on_from_another_ones_weights() {
             .unwrap()
     };
     assert!((accuracy("first") - accuracy("tuned")).abs() < 0.1);
+    // The model keeps its rounding: what is measured later is what the run said, to the last bit.
+    assert!(place.ok("inspect tuned").stdout.contains("rounded to int8"));
+    assert!(!place.ok("inspect first").stdout.contains("rounded to int8"));
+    let loss = place.json("evaluate tuned japanese-vowels")["loss"].clone();
+    assert!(loss.is_f64() && loss == report["loss"], "{loss} {}", report["loss"]);
     assert!(place.text("tuned/config.toml").contains("quantize = \"int8\""));
     place.fails(
         "train --from first --hidden 9 --out other",

@@ -2,8 +2,9 @@
 
 use clap::Args;
 use ernn::model::Pooling;
+use ernn::model::Quantize;
 use ernn::optim::{OptimizerConfig, Schedule};
-use ernn::train::{ClassWeights, Quantize, RunConfig};
+use ernn::train::{ClassWeights, RunConfig};
 use toml::Value;
 
 use crate::failure::{Failure, Result};
@@ -243,8 +244,8 @@ pub struct TrainingFlags {
     /// of the steps, fixed in the last, which has the best epoch
     #[arg(long, value_name = "X")]
     pub sparsity: Option<f64>,
-    /// What the cells' matrices are rounded to in each pass, for a device: none or int8 (gradients go straight through; the saved model is
-    /// not rounded)
+    /// What the cells' matrices are rounded to for a device, in training and in all that is done with the model later: none or int8
+    /// (gradients go straight through; the file holds the weights behind the rounded ones)
     #[arg(long, value_name = "NAME", value_parser = named::<Quantize>)]
     pub quantize: Option<Quantize>,
     /// Steps through which gradients flow back at most: longer sequences are cut into pieces, over whose borders the state is

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{defaults, layers};
 use crate::cell::CellConfig;
 use crate::data::{Dataset, MissingPolicy, OpenOptions, Preparation, Task, TextOptions};
-use crate::model::{Embedding, ModelConfig, Pooling};
+use crate::model::{Embedding, ModelConfig, Pooling, Quantize};
 use crate::optim::{OptimizerConfig, Schedule};
 use crate::{Error, Result};
 
@@ -133,8 +133,8 @@ pub struct TrainingSettings {
     /// Share of the entries of each matrix of the cells that is zero in the end, by iterative hard thresholding; the best epoch is
     /// then one of the last third, in which the zeros are fixed. 0: dense.
     pub sparsity: f64,
-    /// What the cells' matrices are rounded to in every pass of the training, validation included, as a device will have them. The saved
-    /// model is not rounded.
+    /// What the cells' matrices are rounded to, as a device will have them: in training, in what is measured, and in all that is done with
+    /// the model later. Its file holds the weights that are not rounded, from which training can go on.
     #[serde(default, skip_serializing_if = "Quantize::is_none")]
     pub quantize: Quantize,
     /// A model file with the weights that the run begins with; without one they are drawn.
@@ -154,23 +154,6 @@ pub struct TrainingSettings {
     pub optimizer: OptimizerConfig,
     /// How the learning rate falls.
     pub schedule: Schedule,
-}
-
-/// What weights are rounded to while a network is trained.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Quantize {
-    /// Nothing.
-    #[default]
-    None,
-    /// Each row of a folded matrix to 8 bits, as `ernn export --format int8` does.
-    Int8,
-}
-
-impl Quantize {
-    fn is_none(&self) -> bool {
-        *self == Quantize::None
-    }
 }
 
 /// Whether rare classes weigh more.
@@ -295,6 +278,7 @@ impl RunConfig {
                 tied: embedding.tied,
             }),
             embedding_dropout: embedding.map_or(0.0, |embedding| embedding.dropout),
+            quantize: self.training.quantize,
             ..ModelConfig::new(inputs, classes, self.model.layers.clone())
         }
     }

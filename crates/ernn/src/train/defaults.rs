@@ -2,10 +2,10 @@
 //!
 //! Found on validation parts; the literature's values stand in the cells' own defaults.
 
-use super::{ClassWeights, DataSettings, EmbeddingSettings, ModelSettings, Quantize, RunConfig, TrainingSettings};
+use super::{ClassWeights, DataSettings, EmbeddingSettings, ModelSettings, RunConfig, TrainingSettings};
 use crate::cell::{CellConfig, ErnnConfig, Rank};
 use crate::data::{MissingPolicy, Preparation, TextOptions};
-use crate::model::Pooling;
+use crate::model::{Pooling, Quantize};
 use crate::optim::{OptimizerConfig, Schedule};
 use crate::{Error, Result};
 
