@@ -220,7 +220,7 @@ impl RunConfig {
     }
 
     /// The file without what holds on this machine alone.
-    pub(super) fn to_portable_toml(&self) -> String {
+    pub(crate) fn to_portable_toml(&self) -> String {
         self.portable().to_toml()
     }
 
@@ -283,7 +283,24 @@ impl RunConfig {
         }
     }
 
-    /// Changes one setting of the table `data`, `model` or `training` by its name in the settings file.
+    /// Another number of epochs; a cosine schedule ends with them.
+    pub fn set_epochs(&mut self, epochs: usize) {
+        self.training.epochs = epochs;
+        if let Schedule::Cosine { epochs: end, .. } = &mut self.training.schedule {
+            *end = epochs;
+        }
+    }
+
+    /// Whether a table has a setting of this name; a table inside another one is `training.optimizer`.
+    pub fn has(&self, table: &str, name: &str) -> bool {
+        let all = toml::Table::try_from(self).expect("settings are plain structs");
+        let mut path = table.split('.');
+        let first = path.next().and_then(|first| all.get(first));
+        let inner = path.fold(first, |outer, key| outer?.get(key));
+        inner.is_some_and(|inner| inner.get(name).is_some())
+    }
+
+    /// Changes one setting of the table `data`, `model`, `training` or `training.optimizer` by its name in the settings file.
     ///
     /// # Errors
     /// If the table has no such setting, or its value is of another kind. Whether it is in range says [`RunConfig::check`].
@@ -294,7 +311,10 @@ impl RunConfig {
             expected: expected.trim().replace('\n', " "),
         };
         let mut all = toml::Table::try_from(&*self).expect("settings are plain structs");
-        let Some(inner) = all.get_mut(table).and_then(toml::Value::as_table_mut) else {
+        let mut path = table.split('.');
+        let first = path.next().and_then(|first| all.get_mut(first));
+        let inner = path.fold(first, |outer, key| outer?.get_mut(key));
+        let Some(inner) = inner.and_then(toml::Value::as_table_mut) else {
             return Err(refused("a setting of data, model or training"));
         };
         inner.insert(name.to_string(), value.clone());
