@@ -335,3 +335,17 @@ fn without_times(place: &Place, folder: &str) -> Vec<Value> {
         })
         .collect()
 }
+
+/// Nobody who asks for a small network has asked for the default's rank.
+#[test]
+fn a_size_below_the_default_rank_has_a_dense_matrix() {
+    let place = Place::new();
+    let small = "train japanese-vowels --epochs 1 --hidden 6";
+    let rank = |flags: &str, out: &str| {
+        let report = place.json(&format!("{small} {flags} --out {out}"));
+        report["settings"]["model"]["layers"][0]["rank"].clone()
+    };
+    assert_eq!(rank("", "full"), "full");
+    assert_eq!(rank("--rank 3", "low"), 3);
+    place.fails(&format!("{small} --rank 8 --out other"), 2, &["rank: found 8"]);
+}
