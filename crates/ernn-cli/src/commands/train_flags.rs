@@ -231,6 +231,9 @@ pub struct TrainingFlags {
     /// Standard deviation of an offset added to each channel of a sequence, the same at all its steps
     #[arg(long, value_name = "X")]
     pub input_offset: Option<f64>,
+    /// Standard deviation of the logarithm of a factor of each channel of a sequence, the same at all its steps
+    #[arg(long, value_name = "X")]
+    pub input_gain: Option<f64>,
     /// How much of the running average of the weights stays at a step; it is what is selected and saved (0: the last weights)
     #[arg(long, value_name = "X")]
     pub average: Option<f64>,
@@ -272,6 +275,7 @@ impl TrainingFlags {
         set(&mut training.clip_norm, self.clip_norm);
         set(&mut training.input_noise, self.input_noise);
         set(&mut training.input_offset, self.input_offset);
+        set(&mut training.input_gain, self.input_gain);
         set(&mut training.average, self.average);
         set(&mut training.validation, self.validation);
         set(&mut training.class_weights, self.class_weights);

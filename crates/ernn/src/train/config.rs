@@ -127,6 +127,10 @@ pub struct TrainingSettings {
     pub input_noise: f64,
     /// Standard deviation of an offset added to each channel of a sequence, the same at all its steps, during training.
     pub input_offset: f64,
+    /// How much the channels of a sequence are stretched during training, all steps alike: each by the exponential of a normal number of this
+    /// standard deviation.
+    #[serde(default)]
+    pub input_gain: f64,
     /// What is measured, selected and saved is a running average of the parameters; this is how much of it stays at a step
     /// (0.99: about the last hundred steps). 0: the parameters themselves.
     pub average: f64,
@@ -387,6 +391,9 @@ impl RunConfig {
     }
 }
 
+/// The exponential of many times more is not a number of 32 bits.
+const MOST_GAIN: f64 = 10.0;
+
 impl TrainingSettings {
     fn check(&self) -> Result<()> {
         let finite = |value: f64, least: f64| value.is_finite() && value >= least;
@@ -442,6 +449,12 @@ impl TrainingSettings {
             "input_offset",
             self.input_offset,
             "a standard deviation, 0 or more",
+        )?;
+        demand(
+            finite(self.input_gain, 0.0) && self.input_gain <= MOST_GAIN,
+            "input_gain",
+            self.input_gain,
+            "a standard deviation, 0 to 10",
         )?;
         check_optimizer(&self.optimizer)?;
         check_schedule(&self.schedule)

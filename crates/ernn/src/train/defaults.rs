@@ -188,6 +188,7 @@ pub(super) fn for_source(source: &str) -> RunConfig {
             class_weights: ClassWeights::None,
             input_noise: choice.input_noise,
             input_offset: choice.input_offset,
+            input_gain: 0.0,
             average: 0.99,
             sparsity: 0.0,
             quantize: Quantize::None,

@@ -263,10 +263,10 @@ impl<'a> Pass<'a> {
     /// Mean loss and right predictions of a batch; leaves the gradient.
     fn loss_and_gradient(&mut self, epoch: usize, members: &[usize]) -> Result<(f32, usize)> {
         let (seed, draw) = (self.settings.seed, epoch as u64);
-        let (deviation, offset) = (self.settings.input_noise as f32, self.settings.input_offset as f32);
-        let noise = (deviation > 0.0 || offset > 0.0).then_some(Noise {
-            deviation,
-            offset,
+        let noise = Some(Noise {
+            deviation: self.settings.input_noise as f32,
+            offset: self.settings.input_offset as f32,
+            gain: self.settings.input_gain as f32,
             seed,
             epoch,
         });
