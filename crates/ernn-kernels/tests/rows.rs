@@ -1,5 +1,6 @@
 //! States and their gradients in rows outside of panels: the same bits as through panels, however the rows stand.
 
+#[expect(dead_code, reason = "the cells' own tests need all of it")]
 mod support;
 
 use ernn_kernels::gated::{Gated, GatedGradient, Gates};
