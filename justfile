@@ -1,4 +1,4 @@
-# `just` alone lists the recipes. `just check` is what CI runs: green here is green there.
+# `just` alone lists the recipes. CI runs those of `just check`, test-python and test-burn: green here is green there.
 
 export RUSTDOCFLAGS := "-D warnings"
 

@@ -380,6 +380,63 @@ fn a_foreign_run_in_the_folder_is_refused() {
     place.fails(&base, 2, &parts);
 }
 
+/// Rows are combinations, sorted by the validation part; the best settings of each cell are a file that trains the same run.
+#[test]
+fn varied_settings_are_judged_by_validation() {
+    let place = Place::new();
+    let search = format!(
+        "{TINY} --cells ernn,rnn --vary learning-rate=0.0001,0.02 --vary gamma=0.5,1 --seeds 2 --retrain --out search"
+    );
+    let table = place.json(&search);
+    assert_eq!(
+        (&table["part"], &table["complete"]),
+        (&"validation".into(), &true.into())
+    );
+    let rows = table["rows"].as_array().unwrap();
+    // Only ERNN has a gamma.
+    assert_eq!(rows.len(), 6);
+    let means: Vec<f64> = rows.iter().map(|row| row["score"]["mean"].as_f64().unwrap()).collect();
+    assert!(means.is_sorted_by(|one, other| one >= other), "{means:?}");
+    for row in rows {
+        let name = row["name"].as_str().unwrap();
+        let run = read_json(&place, &format!("search/{name}/seed-1/result.json"));
+        assert_eq!(run["part"], "validation", "{name}");
+        assert_eq!(run["settings"]["training"]["retrain"], false, "{name}");
+    }
+
+    let best = table["best"].as_array().unwrap();
+    assert_eq!(best.len(), 2);
+    for best in best {
+        let (kind, row) = (best["kind"].as_str().unwrap(), best["row"].as_str().unwrap());
+        let first = rows.iter().find(|row| row["name"].as_str().unwrap().starts_with(kind));
+        assert_eq!(first.unwrap()["name"], row);
+        let file = format!("search/{}", best["file"].as_str().unwrap());
+        let run = place.json(&format!("train --config {file} --out again-{kind}"));
+        assert_eq!(run["part"], "test");
+        let trained = read_json(&place, &format!("search/{row}/seed-1/result.json"));
+        assert_eq!(run["validation_accuracy"], trained["validation_accuracy"]);
+    }
+
+    let text = place.ok(&search).stdout;
+    for part in [
+        "| learning rate |",
+        "| gamma |",
+        "validation accuracy",
+        "best/rnn.toml",
+        "the test part was not read",
+    ] {
+        assert!(text.contains(part), "no `{part}` in {text}");
+    }
+    let csv = place.text("search/compare.csv");
+    assert!(
+        csv.starts_with("row,cell,iterations,hidden,learning_rate,gamma,part,"),
+        "{csv}"
+    );
+
+    let drawn = place.json(&format!("{} --draw 1 --out drawn", search.replace(" --out search", "")));
+    assert_eq!(drawn["rows"].as_array().unwrap().len(), 2);
+}
+
 #[test]
 fn bad_flags() {
     let place = Place::new();
@@ -407,6 +464,27 @@ fn bad_flags() {
             "--cells rnn --gamma 0.5",
             ["gamma: found 0.5", "no such setting for any of rnn"],
         ),
+        ("--vary rate", ["found rate, expected NAME=VALUE,VALUE,...", "--vary"]),
+        (
+            "--vary rate=1",
+            ["--vary: found rate, expected a setting", "config.toml"],
+        ),
+        (
+            "--cells rnn --vary gamma=0.5",
+            ["--vary: found gamma, expected a setting", "config.toml"],
+        ),
+        (
+            "--vary dropout=0 --vary dropout=1",
+            ["--vary: found dropout twice", "with all its values"],
+        ),
+        ("--vary batch-size=many", ["batch_size: found many", "expected"]),
+        ("--vary dropout=0,2", ["dropout: found 2", "from 0 up to"]),
+        (
+            "--vary dropout=0,0.1 --validation 0",
+            ["--validation: found 0", "--vary dropout is judged"],
+        ),
+        ("--draw 3", ["--draw: found 3", "--vary"]),
+        ("--vary dropout=0 --draw 0", ["--draw: found 0", "at least 1"]),
         ("--seeds 0", ["--seeds: found 0", "expected 1 to 100"]),
         ("--seeds many", ["invalid value 'many'", "--seeds"]),
         ("--match size", ["invalid value 'size'", "hidden, parameters"]),

@@ -249,6 +249,11 @@ fn a_run_goes_on_from_another_ones_weights() {
             .unwrap()
     };
     assert!((accuracy("first") - accuracy("tuned")).abs() < 0.1);
+    // The model keeps its rounding: what is measured later is what the run said, to the last bit.
+    assert!(place.ok("inspect tuned").stdout.contains("rounded to int8"));
+    assert!(!place.ok("inspect first").stdout.contains("rounded to int8"));
+    let loss = place.json("evaluate tuned japanese-vowels")["loss"].clone();
+    assert!(loss.is_f64() && loss == report["loss"], "{loss} {}", report["loss"]);
     assert!(place.text("tuned/config.toml").contains("quantize = \"int8\""));
     place.fails(
         "train --from first --hidden 9 --out other",
@@ -329,4 +334,18 @@ fn without_times(place: &Place, folder: &str) -> Vec<Value> {
             line
         })
         .collect()
+}
+
+/// Nobody who asks for a small network has asked for the default's rank.
+#[test]
+fn a_size_below_the_default_rank_has_a_dense_matrix() {
+    let place = Place::new();
+    let small = "train japanese-vowels --epochs 1 --hidden 6";
+    let rank = |flags: &str, out: &str| {
+        let report = place.json(&format!("{small} {flags} --out {out}"));
+        report["settings"]["model"]["layers"][0]["rank"].clone()
+    };
+    assert_eq!(rank("", "full"), "full");
+    assert_eq!(rank("--rank 3", "low"), 3);
+    place.fails(&format!("{small} --rank 8 --out other"), 2, &["rank: found 8"]);
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use ernn::checkpoint::EpochRecord;
@@ -68,7 +68,7 @@ pub fn fit(
     let options = Options {
         out: out.map_or(Out::Nowhere, Out::At),
         threads,
-        stop: Arc::default(),
+        ..Options::default()
     };
     let (sender, receiver) = mpsc::channel();
     let receiver = Mutex::new(receiver);

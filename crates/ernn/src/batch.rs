@@ -48,6 +48,9 @@ pub struct Noise {
     /// Standard deviation of an offset for each sequence and channel, the same at all its steps: a sensor that sits a little
     /// differently on another person.
     pub offset: f32,
+    /// Standard deviation of the logarithm of a factor for each sequence and channel, the same at all its steps: a sensor of another
+    /// sensitivity, a stronger movement.
+    pub gain: f32,
     /// The seed of the run.
     pub seed: u64,
     /// The epoch, so that each one draws anew.
@@ -164,7 +167,11 @@ impl<F: Real> Batch<F> {
         }
         self.read(
             view,
-            noise.filter(|noise| noise.deviation != 0.0 || noise.offset != 0.0),
+            noise.filter(|noise| {
+                [noise.deviation, noise.offset, noise.gain]
+                    .iter()
+                    .any(|&size| size != 0.0)
+            }),
         );
         let mut starts = vec![0];
         starts.extend(self.lengths.iter().scan(0, |end, length| {
@@ -223,9 +230,17 @@ impl<F: Real> Batch<F> {
 }
 
 impl Noise {
-    /// Adds the noise of a sequence to its values `[length, features]`.
+    /// Adds the noise of a sequence to its values `[length, features]`: `exp(gain n_c) x_tc + deviation n_tc + offset n_c`.
     fn add(&self, sequence: usize, features: usize, values: &mut [f32]) {
         let mut normals = Normals::new(self.seed, self.epoch as u64, sequence as u64);
+        if self.gain != 0.0 {
+            let mut gains = vec![0.0; features];
+            normals.add(self.gain, &mut gains);
+            gains.iter_mut().for_each(|gain| *gain = gain.exp());
+            for step in values.chunks_exact_mut(features) {
+                step.iter_mut().zip(&gains).for_each(|(value, gain)| *value *= gain);
+            }
+        }
         normals.add(self.deviation, values);
         if self.offset != 0.0 {
             let mut offsets = vec![0.0; features];

@@ -88,6 +88,7 @@ fn unlabelled_parts_give_no_targets() {
 const NOISE: Noise = Noise {
     deviation: 0.5,
     offset: 0.0,
+    gain: 0.0,
     seed: 3,
     epoch: 4,
 };
@@ -190,6 +191,38 @@ fn an_offset_is_one_for_all_steps_of_a_channel() {
             .all(|step| step.iter().zip(&alone).all(|(a, b)| (a - b).abs() < 1e-4))
     );
     assert!(alone[0] != alone[1] && alone[0] != shift(&[0], 0)[0]);
+}
+
+#[test]
+fn a_gain_is_one_positive_factor_for_all_steps_of_a_channel() {
+    let part = part(&[4, 7, 2], 3);
+    let factors = |indices: &[usize], slot| {
+        let mut batch = Batch::<f32>::new();
+        let noise = Noise {
+            deviation: 0.0,
+            gain: 0.5,
+            ..NOISE
+        };
+        batch.fill(&View::of(&part), indices, Some(noise));
+        let values = sequence(&batch, slot);
+        let clean = part.sequence(indices[slot]).iter();
+        let pairs = values.iter().zip(clean).enumerate();
+        // A value of 0 says nothing.
+        let known = pairs.filter(|(_, (_, clean))| **clean != 0.0);
+        known
+            .map(|(place, (value, clean))| (place % 3, value / clean))
+            .collect::<Vec<_>>()
+    };
+    let alone = factors(&[1], 0);
+    assert_eq!(factors(&[2, 0, 1], 2), alone);
+    let first = |channel| alone.iter().find(|(own, _)| *own == channel).unwrap().1;
+    for (channel, factor) in &alone {
+        assert!(
+            *factor > 0.0 && (factor / first(*channel) - 1.0).abs() < 1e-5,
+            "{alone:?}"
+        );
+    }
+    assert!((first(0) - first(1)).abs() > 1e-3, "{alone:?}");
 }
 
 #[test]

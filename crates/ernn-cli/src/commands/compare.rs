@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use ernn::cell::CellConfig;
-use ernn::compare::{self, Matching, Options, Plan, Request, RunDone, Shard, Start, Watcher};
+use ernn::compare::{self, Matching, Options, Plan, Request, RunDone, Shard, Start, Vary, Watcher};
 use ernn::data;
 use ernn::train::Ending;
 
@@ -28,6 +28,13 @@ pub struct Arguments {
     /// Inner iterations K, a row each, for the cells that have them (ernn, deep-transition)
     #[arg(long, value_name = "K,...", value_delimiter = ',')]
     iterations: Vec<usize>,
+    /// A setting, by its name in config.toml, and the values to try, a row each; several: all combinations. The validation part
+    /// judges, and the test part is not read
+    #[arg(long, value_name = "NAME=V,V,...")]
+    vary: Vec<Vary>,
+    /// So many combinations of --vary for each cell, drawn at random
+    #[arg(long, value_name = "N")]
+    draw: Option<usize>,
     /// Seeds of each row: N of them, from --seed on
     #[arg(long, value_name = "N", default_value_t = 3)]
     seeds: usize,
@@ -64,7 +71,11 @@ const NOTES: &str = "\
 All cells are trained alike. A flag of the network goes to the cells that have such a setting.
 
 The same command again goes on: runs that are finished are not run again, one that was stopped goes on from its checkpoint. The \
-table is written from all runs that are finished, by whatever process. A run that diverges is counted, and the others go on.";
+table is written from all runs that are finished, by whatever process. A run that diverges is counted, and the others go on.
+
+--vary searches for settings: `ernn compare DATA --cells lstm,ernn --vary learning-rate=0.002,0.005,0.01 --vary dropout=0,0.3` sorts \
+the table by the validation part, which each seed draws anew where the data has none, and leaves the best settings of each cell in \
+DIR/best/CELL.toml for `ernn train --config`.";
 
 /// What all cells have alike.
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -119,6 +130,8 @@ fn request(arguments: &Arguments) -> Request {
         iterations: arguments.iterations.clone(),
         layer_settings: settings.map(|(name, value)| (name.to_string(), value)).collect(),
         seeds: arguments.seeds,
+        vary: arguments.vary.clone(),
+        draw: arguments.draw,
         matching: match arguments.matching {
             Alike::Hidden => Matching::Hidden,
             Alike::Parameters => Matching::Parameters,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use ernn::cell::Span;
 use ernn::checkpoint::{Provenance, SavedModel};
+use ernn::model::Quantize;
 use ernn::optim;
 use serde_json::{Value, json};
 
@@ -77,6 +78,9 @@ fn as_text(saved: &SavedModel) -> String {
         output::size(saved.model.parameters().len(), saved.nonzero_parameters()),
         bytes(saved.file_bytes()),
     );
+    if config.quantize == Quantize::Int8 {
+        text += "the cells' matrices are rounded to int8 before they are used; the tensors are those behind the rounded ones\n";
+    }
     text += &origin(provenance);
     text += &format!("classes: {}\n", saved.classes.join(", "));
     text += "\ntensor                    shape\n";

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ernn::data::OpenOptions;
-use ernn::optim::Schedule;
 use ernn::train::{self, RunConfig};
 
 use super::train_flags::TrainingFlags;
@@ -42,10 +41,7 @@ impl Given<'_> {
         config.data.features = self.reading.features.or(config.data.features);
         config.data.data_dir = self.reading.data_dir.clone().or(config.data.data_dir);
         if let Some(epochs) = self.epochs {
-            config.training.epochs = epochs;
-            if let Schedule::Cosine { epochs: end, .. } = &mut config.training.schedule {
-                *end = epochs;
-            }
+            config.set_epochs(epochs);
         }
         self.training.apply(&mut config)?;
         Ok(config)

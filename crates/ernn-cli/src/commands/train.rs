@@ -1,7 +1,6 @@
 //! `ernn train`: settings from defaults, file and flags; a run; its report.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use clap::Args;
 use ernn::Error;
@@ -58,7 +57,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             .clone()
             .map_or_else(|| Out::Numbered(PathBuf::from("runs")), Out::At),
         threads: threads(arguments.threads)?,
-        stop: Arc::default(),
+        ..Options::default()
     };
     let outcome = match &arguments.resume {
         Some(folder) => resumed(arguments, folder, &options)?,

@@ -2,8 +2,9 @@
 
 use clap::Args;
 use ernn::model::Pooling;
+use ernn::model::Quantize;
 use ernn::optim::{OptimizerConfig, Schedule};
-use ernn::train::{ClassWeights, Quantize, RunConfig};
+use ernn::train::{ClassWeights, RunConfig};
 use toml::Value;
 
 use crate::failure::{Failure, Result};
@@ -230,6 +231,9 @@ pub struct TrainingFlags {
     /// Standard deviation of an offset added to each channel of a sequence, the same at all its steps
     #[arg(long, value_name = "X")]
     pub input_offset: Option<f64>,
+    /// Standard deviation of the logarithm of a factor of each channel of a sequence, the same at all its steps
+    #[arg(long, value_name = "X")]
+    pub input_gain: Option<f64>,
     /// How much of the running average of the weights stays at a step; it is what is selected and saved (0: the last weights)
     #[arg(long, value_name = "X")]
     pub average: Option<f64>,
@@ -243,8 +247,8 @@ pub struct TrainingFlags {
     /// of the steps, fixed in the last, which has the best epoch
     #[arg(long, value_name = "X")]
     pub sparsity: Option<f64>,
-    /// What the cells' matrices are rounded to in each pass, for a device: none or int8 (gradients go straight through; the saved model is
-    /// not rounded)
+    /// What the cells' matrices are rounded to for a device, in training and in all that is done with the model later: none or int8
+    /// (gradients go straight through; the file holds the weights behind the rounded ones)
     #[arg(long, value_name = "NAME", value_parser = named::<Quantize>)]
     pub quantize: Option<Quantize>,
     /// Steps through which gradients flow back at most: longer sequences are cut into pieces, over whose borders the state is
@@ -271,6 +275,7 @@ impl TrainingFlags {
         set(&mut training.clip_norm, self.clip_norm);
         set(&mut training.input_noise, self.input_noise);
         set(&mut training.input_offset, self.input_offset);
+        set(&mut training.input_gain, self.input_gain);
         set(&mut training.average, self.average);
         set(&mut training.validation, self.validation);
         set(&mut training.class_weights, self.class_weights);

@@ -40,23 +40,31 @@ impl Saturations {
         self.0 = self.0.saturating_add(1);
     }
 
-    /// The nearest from `low` to `high`.
-    pub(crate) fn at_most(&mut self, value: i64, low: i64, high: i64) -> i64 {
-        let near = value.max(low).min(high);
+    /// The nearest `i8`.
+    pub(crate) fn narrowest(&mut self, value: i32) -> i8 {
+        let near = value.clamp(-128, 127);
         if near != value {
             self.count();
         }
-        near
+        near as i8
     }
 
     /// The nearest `i16`.
     pub(crate) fn narrow(&mut self, value: i64) -> i16 {
-        self.at_most(value, -32_768, 32_767) as i16
+        let near = value.clamp(-32_768, 32_767);
+        if near != value {
+            self.count();
+        }
+        near as i16
     }
 
     /// The nearest `i32`.
     pub(crate) fn whole(&mut self, value: i64) -> i32 {
-        self.at_most(value, i64::from(i32::MIN), i64::from(i32::MAX)) as i32
+        let near = value.clamp(i64::from(i32::MIN), i64::from(i32::MAX));
+        if near != value {
+            self.count();
+        }
+        near as i32
     }
 
     /// `a + b`.

@@ -85,13 +85,16 @@ impl Sealed for i16 {
     }
 
     fn join(parts: &[Self]) -> i32 {
-        let high = |sum: i32, &part: &i16| sum << 16 | i32::from(part as u16);
-        parts.iter().rev().fold(0, high)
+        match *parts {
+            [low, high] => i32::from(high) << 16 | i32::from(low as u16),
+            _ => 0,
+        }
     }
 
     fn split(value: i32, parts: &mut [Self]) {
-        let halves = [value as i16, (value >> 16) as i16];
-        parts.iter_mut().zip(halves).for_each(|(part, half)| *part = half);
+        if let [low, high] = parts {
+            (*low, *high) = (value as i16, (value >> 16) as i16);
+        }
     }
 }
 
@@ -103,8 +106,7 @@ impl Sealed for i8 {
     }
 
     fn kept(wide: i16, threshold: u8, saturations: &mut Saturations) -> Self {
-        let kept = (i64::from(wide).wrapping_add(i64::from(threshold))) >> 8;
-        saturations.at_most(kept, i64::from(i8::MIN), i64::from(i8::MAX)) as i8
+        saturations.narrowest(i32::from(wide).wrapping_add(i32::from(threshold)) >> 8)
     }
 
     fn values(all: &[Self]) -> Values<'_> {
@@ -112,13 +114,16 @@ impl Sealed for i8 {
     }
 
     fn join(parts: &[Self]) -> i32 {
-        let high = |sum: i32, &part: &i8| sum << 8 | i32::from(part as u8);
-        parts.iter().rev().fold(0, high)
+        match *parts {
+            [a, b, c, d] => i32::from_le_bytes([a as u8, b as u8, c as u8, d as u8]),
+            _ => 0,
+        }
     }
 
     fn split(value: i32, parts: &mut [Self]) {
-        let bytes = value.to_le_bytes();
-        parts.iter_mut().zip(bytes).for_each(|(part, byte)| *part = byte as i8);
+        if let [a, b, c, d] = parts {
+            [*a, *b, *c, *d] = value.to_le_bytes().map(|byte| byte as i8);
+        }
     }
 }
 

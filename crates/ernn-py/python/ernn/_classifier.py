@@ -24,8 +24,8 @@ from ._sequences import Arrays, gather, threads
 #: Constructor arguments that are settings of the tables ``model`` and ``training`` of a run under the same names.
 _MODEL = ("dropout", "pooling", "bidirectional", "layer_dropout")
 _TRAINING = (
-    "epochs", "batch_size", "learning_rate", "clip_norm", "input_noise", "input_offset", "average", "validation",
-    "sparsity", "tbptt", "patience", "retrain",
+    "epochs", "batch_size", "learning_rate", "clip_norm", "input_noise", "input_offset", "input_gain", "average",
+    "validation", "sparsity", "tbptt", "patience", "retrain",
 )  # fmt: skip
 _LAYERS = ("hidden", "rank", "iterations", "activation")
 
@@ -75,8 +75,9 @@ class SequenceClassifier(ClassifierMixin, BaseEstimator):
         Pull of the matrices towards zero.
     clip_norm : float
         Largest norm of a gradient (1); 0: no limit.
-    input_noise, input_offset : float
-        Standard deviation of noise, and of an offset of each channel, added to the normalized inputs in training.
+    input_noise, input_offset, input_gain : float
+        Standard deviation of noise, and of an offset of each channel, added to the normalized inputs in training, and of the logarithm of a factor
+        of each channel.
     average : float
         How much of the running average of the weights stays at a step (0.99); the average is what is selected. 0: the last weights.
     validation : float
@@ -144,6 +145,7 @@ class SequenceClassifier(ClassifierMixin, BaseEstimator):
         clip_norm: Optional[float] = None,
         input_noise: Optional[float] = None,
         input_offset: Optional[float] = None,
+        input_gain: Optional[float] = None,
         average: Optional[float] = None,
         validation: Optional[float] = None,
         class_weight: Union[str, Dict[Any, float], None] = None,
@@ -180,6 +182,7 @@ class SequenceClassifier(ClassifierMixin, BaseEstimator):
         self.clip_norm = clip_norm
         self.input_noise = input_noise
         self.input_offset = input_offset
+        self.input_gain = input_gain
         self.average = average
         self.validation = validation
         self.class_weight = class_weight

@@ -70,7 +70,11 @@ impl Folder {
     }
 
     pub fn write(&self, name: &str, text: &str) -> Result<()> {
-        write_atomically(&self.path.join(name), text.as_bytes())
+        let path = self.path.join(name);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).map_err(io_error(parent, "create"))?;
+        }
+        write_atomically(&path, text.as_bytes())
     }
 }
 

@@ -4,6 +4,8 @@
 //! request -> plan (rows x seeds) -> the missing runs of this shard -> what lies in the folder -> table, picture
 //! ```
 //!
+//! With settings that are varied (`vary`) a comparison is a search: the validation part judges, the test part is not read.
+//!
 //! The folder is the only memory: a comparison that was stopped, or is shared by several processes, goes on from what its run
 //! folders say.
 //!
@@ -11,6 +13,7 @@
 //! compare.toml                 the plan, complete
 //! ROW/seed-N/                  the run folder of each run
 //! ROW/latency.json             how long one sequence takes
+//! best/CELL.toml               the settings that were best, where settings were varied
 //! compare.csv, compare.md      the table, written anew by every process at its end
 //! curves.svg                   the learning curves of all rows
 //! ```
@@ -24,11 +27,13 @@ mod runs;
 mod shard;
 mod table;
 mod text;
+mod vary;
 mod watcher;
 
-pub use plan::{Matching, Plan, PlannedRun, Request, Row};
+pub use plan::{Matching, Part, Plan, PlannedRun, Request, Row};
 pub use runs::{Comparison, Options, compare, default_folder};
 pub use shard::Shard;
-pub use table::{Spread, Table, TableRow};
+pub use table::{Best, Spread, Table, TableRow};
 pub(crate) use text::aligned;
+pub use vary::{Varied, Vary};
 pub use watcher::{RunDone, Start, Watcher};

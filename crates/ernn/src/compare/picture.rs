@@ -133,6 +133,7 @@ mod tests {
             Row {
                 name: name.to_string(),
                 parameters: 1,
+                varied: Vec::new(),
                 settings,
             }
         };
@@ -163,6 +164,7 @@ mod tests {
                 Row {
                     name: kind.to_string(),
                     parameters: 1,
+                    varied: Vec::new(),
                     settings,
                 }
             })

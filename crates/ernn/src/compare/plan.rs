@@ -5,12 +5,15 @@ use toml::Value;
 
 use super::Shard;
 use super::matching::{match_parameters, parameters};
+use super::vary::{self, Varied, Vary};
 use crate::data::Dataset;
 use crate::train::{self, RunConfig};
 use crate::{Error, Result};
 
 /// A hundred seeds tell means apart by a tenth of their spread; more is a slip of the finger.
 const MOST_SEEDS: usize = 100;
+/// As many rows of a cell as someone can mean.
+const MOST_ROWS: usize = 1000;
 
 /// What all cells have alike.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,6 +38,27 @@ pub struct Request {
     pub seeds: usize,
     /// What all cells have alike.
     pub matching: Matching,
+    /// Settings that are varied. Where there are some, the validation part judges and the test part is not read.
+    pub vary: Vec<Vary>,
+    /// So many of the combinations, drawn at random for each cell; none: all of them.
+    pub draw: Option<usize>,
+}
+
+/// The part that rows are judged by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Part {
+    /// The test part, read once a run.
+    #[default]
+    Test,
+    /// The part that also selects the epoch: for choosing settings, not for results.
+    Validation,
+}
+
+impl Part {
+    fn is_test(&self) -> bool {
+        *self == Part::Test
+    }
 }
 
 /// A named variant.
@@ -44,6 +68,9 @@ pub struct Row {
     pub name: String,
     /// Number of parameters of its model.
     pub parameters: usize,
+    /// What it has of its own, where settings are varied.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub varied: Vec<Varied>,
     /// The complete settings, with the first seed.
     pub settings: RunConfig,
 }
@@ -55,10 +82,20 @@ pub struct Plan {
     pub dataset: String,
     /// Checksum of what is trained on.
     pub fingerprint: String,
+    /// What judges the rows.
+    #[serde(skip_serializing_if = "Part::is_test")]
+    pub part: Part,
     /// The seeds of every row.
     pub seeds: Vec<u64>,
     /// The rows, in the order of the table.
     pub rows: Vec<Row>,
+}
+
+impl Row {
+    /// Its cell, and the inner iterations of cells that have them.
+    pub fn kind(&self) -> String {
+        row_name(&self.settings, &[])
+    }
 }
 
 /// One run of a plan.
@@ -81,22 +118,37 @@ impl Plan {
             variants.extend(cell_variants(base, cell, request)?);
         }
         refuse_unused(request, &variants)?;
+        vary::refuse_unknown(&variants, &request.vary)?;
+        let part = judge(base, dataset, request)?;
         let mut rows: Vec<Row> = Vec::new();
-        for settings in variants {
+        let rows_of = |settings: RunConfig| {
+            let rows = vary::combinations(&settings, &request.vary, request.draw, base.training.seed);
+            rows.into_iter().map(move |varied| (settings.clone(), varied))
+        };
+        for (mut settings, varied) in variants.into_iter().flat_map(rows_of) {
+            varied.iter().try_for_each(|varied| varied.apply(&mut settings))?;
+            // A second pass would train on what judges.
+            settings.training.retrain &= part == Part::Test;
             let mut settings = settings.portable().resolved(dataset);
             settings.check()?;
             if let (Matching::Parameters, Some(first)) = (request.matching, rows.first()) {
                 match_parameters(&mut settings, dataset, first.parameters)?;
             }
+            let name = row_name(&settings, &varied);
+            if rows.iter().any(|row| row.name == name) {
+                return Err(setting("--vary", format!("{name} twice"), "each combination once"));
+            }
             rows.push(Row {
-                name: row_name(&settings),
+                name,
                 parameters: parameters(&settings, dataset),
+                varied,
                 settings,
             });
         }
         Ok(Plan {
             dataset: dataset.name.clone(),
             fingerprint: train::fingerprint(dataset),
+            part,
             seeds,
             rows,
         })
@@ -168,10 +220,40 @@ fn cell_variants(base: &RunConfig, cell: &str, request: &Request) -> Result<Vec<
 /// The one setting of a cell that makes rows.
 pub(super) const ITERATIONS: &str = "iterations";
 
-fn row_name(settings: &RunConfig) -> String {
-    match settings.layer_setting(ITERATIONS) {
+fn row_name(settings: &RunConfig, varied: &[Varied]) -> String {
+    let cell = match settings.layer_setting(ITERATIONS) {
         Some(iterations) => format!("{}-k{iterations}", settings.cell()),
         None => settings.cell().to_string(),
+    };
+    let own = varied.iter().filter(|varied| varied.name != ITERATIONS);
+    let parts = std::iter::once(cell).chain(own.map(Varied::file_name));
+    parts.collect::<Vec<_>>().join("-")
+}
+
+/// Settings are chosen by the validation part, which must then be there.
+fn judge(base: &RunConfig, dataset: &Dataset, request: &Request) -> Result<Part> {
+    let Some(varied) = request.vary.first() else {
+        return match request.draw {
+            Some(draw) => Err(setting("--draw", draw, "settings to draw from, which --vary names")),
+            None => Ok(Part::Test),
+        };
+    };
+    if request.draw == Some(0) {
+        return Err(setting("--draw", 0, "at least 1"));
+    }
+    if base.training.validation == 0.0 && dataset.validation.is_none() {
+        let expected = format!("a share above 0, of which --vary {} is judged", varied.name);
+        return Err(setting("--validation", 0, expected));
+    }
+    let rows = |vary: &Vary| vary.values.len();
+    let all = request.vary.iter().map(rows).try_fold(1, usize::checked_mul);
+    match all.map(|all| all.min(request.draw.unwrap_or(MOST_ROWS + 1))) {
+        Some(rows) if rows <= MOST_ROWS => Ok(Part::Validation),
+        _ => {
+            let found = all.map_or_else(|| "more than can be counted".to_string(), |all| all.to_string());
+            let expected = format!("at most {MOST_ROWS} combinations a cell, or --draw N of them");
+            Err(setting("--vary", found, expected))
+        }
     }
 }
 

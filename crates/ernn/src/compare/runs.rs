@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use super::folder::{self, Folder};
-use super::table::{Table, TableRow};
-use super::{Plan, PlannedRun, RunDone, Shard, Start, Watcher, latency, picture};
+use super::table::{Best, Table, TableRow};
+use super::{Part, Plan, PlannedRun, RunDone, Shard, Start, Watcher, latency, picture};
 use crate::data::Dataset;
 use crate::train::{self, Ending, Observer, PastRun, RunFolder, available_threads};
 use crate::{Error, Result};
@@ -131,6 +131,7 @@ impl Process<'_> {
         }
         let options = train::Options {
             threads: self.options.threads,
+            test: self.plan.part == Part::Test,
             stop: Arc::clone(&self.options.stop),
             ..train::Options::default()
         };
@@ -157,19 +158,43 @@ impl Process<'_> {
             ended.push(past);
         }
         let first = ended.iter().flatten().find(|run| run.is_finished());
-        let table = Table {
+        let mut table = Table {
             dataset: self.plan.dataset.clone(),
             part: first.map(|run| run.part.clone()),
             seeds: self.plan.seeds.clone(),
             complete: rows.iter().all(|row| row.complete),
             rows,
+            best: Vec::new(),
         };
+        if self.plan.part == Part::Validation {
+            table.sort();
+            table.best = self.write_best(&table)?;
+        }
         let picture = picture::draw(&self.plan.rows, &ended);
         self.folder.write("curves.svg", &picture)?;
         self.folder.write("compare.csv", &table.to_csv())?;
         let markdown = format!("{}\n![Learning curves](curves.svg)\n", table.to_markdown());
         self.folder.write("compare.md", &markdown)?;
         Ok(table)
+    }
+
+    /// The settings of the best row of each kind, each in a file that `ernn train --config` reads.
+    fn write_best(&self, sorted: &Table) -> Result<Vec<Best>> {
+        let mut found: Vec<Best> = Vec::new();
+        for scored in sorted.rows.iter().filter(|row| row.score.is_some()) {
+            let row = self.plan.rows.iter().find(|row| row.name == scored.name);
+            let Some(row) = row.filter(|row| found.iter().all(|best| best.kind != row.kind())) else {
+                continue;
+            };
+            let best = Best {
+                kind: row.kind(),
+                row: row.name.clone(),
+                file: format!("best/{}.toml", row.kind()),
+            };
+            self.folder.write(&best.file, &row.settings.to_portable_toml())?;
+            found.push(best);
+        }
+        Ok(found)
     }
 
     fn ended_runs(&self, row: usize) -> Result<Vec<(PlannedRun, PastRun)>> {

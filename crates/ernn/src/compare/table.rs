@@ -4,6 +4,7 @@ use serde::Serialize;
 use toml::Value;
 
 use super::plan::{ITERATIONS, Row};
+use super::vary::Varied;
 use crate::evaluate::Metric;
 use crate::train::PastRun;
 
@@ -18,8 +19,35 @@ pub struct Table {
     pub seeds: Vec<u64>,
     /// Whether all runs have ended.
     pub complete: bool,
-    /// One a variant.
+    /// One a variant; the best one first where settings were varied.
     pub rows: Vec<TableRow>,
+    /// The best settings of each kind of row, where settings were varied.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub best: Vec<Best>,
+}
+
+/// The row of a kind that the validation part likes best.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Best {
+    /// The cell, and its inner iterations if it has them.
+    pub kind: String,
+    /// Name of the row.
+    pub row: String,
+    /// Its complete settings, a file in the folder of the comparison; they do not retrain.
+    pub file: String,
+}
+
+impl Table {
+    /// Puts the best row first, and rows without a score last.
+    pub(super) fn sort(&mut self) {
+        self.rows.sort_by(|one, other| {
+            let better = |row: &TableRow| {
+                let sign = if row.metric.higher_is_better() { -1.0 } else { 1.0 };
+                row.score.map_or(f64::INFINITY, |score| sign * score.mean)
+            };
+            better(one).total_cmp(&better(other))
+        });
+    }
 }
 
 /// The numbers of a row. Means are over the runs that came to their end; a diverged run has no accuracy to speak of.
@@ -29,6 +57,9 @@ pub struct TableRow {
     pub name: String,
     /// Kind of the cells.
     pub cell: String,
+    /// What it has of its own, where settings were varied.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub varied: Vec<Varied>,
     /// Hidden size (of the first layer).
     pub hidden: usize,
     /// Inner iterations K, of cells that have them.
@@ -96,6 +127,7 @@ impl TableRow {
         TableRow {
             name: row.name.clone(),
             cell: row.settings.cell().to_string(),
+            varied: row.varied.clone(),
             hidden: row.settings.model.layers[0].hidden(),
             iterations: row
                 .settings

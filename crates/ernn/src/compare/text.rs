@@ -1,6 +1,8 @@
 //! The table as text: `compare.csv` for programs, `compare.md` for people.
 
-use super::table::{Spread, Table, TableRow};
+use super::plan::ITERATIONS;
+use super::table::{Best, Spread, Table, TableRow};
+use super::vary::Varied;
 
 /// What people see where a number is not known.
 const NOTHING: &str = "-";
@@ -11,7 +13,7 @@ impl Table {
         let part = self.part.clone().unwrap_or_default();
         let mut writer = csv::Writer::from_writer(Vec::new());
         for (index, row) in self.rows.iter().enumerate() {
-            let (names, values): (Vec<&str>, Vec<String>) = csv_values(row, &part).into_iter().unzip();
+            let (names, values): (Vec<&str>, Vec<String>) = self.csv_values(row, &part).into_iter().unzip();
             if index == 0 {
                 writer.write_record(names).expect("writing to memory");
             }
@@ -26,7 +28,7 @@ impl Table {
         let part = self.part.as_deref().unwrap_or("test");
         let mut lines = Vec::new();
         for row in &self.rows {
-            let (names, values): (Vec<String>, Vec<String>) = markdown_values(row, part).into_iter().unzip();
+            let (names, values): (Vec<String>, Vec<String>) = self.markdown_values(row, part).into_iter().unzip();
             if lines.is_empty() {
                 lines.push(names);
             }
@@ -41,13 +43,71 @@ impl Table {
         } else {
             "\n\\*: not all seeds have been run; the same command goes on.\n"
         };
+        let best = self.best_text();
         format!(
-            "{}, {seeds}\n\n{}\n{MEANING}\n{unfinished}",
+            "{}, {seeds}\n\n{}\n{MEANING}\n{unfinished}{best}",
             self.dataset,
             aligned(&lines)
         )
     }
+
+    /// Where the best settings are, and what they are good for.
+    fn best_text(&self) -> String {
+        if self.best.is_empty() {
+            return String::new();
+        }
+        let line = |best: &Best| format!("- {}: {} ({})\n", best.kind, best.row, best.file);
+        let lines: String = self.best.iter().map(line).collect();
+        format!(
+            "\nThe best by the validation part; the test part was not read. `ernn train --config FILE` reads it once:\n\n{lines}"
+        )
+    }
+
+    /// The settings that were varied, in the order in which they were named.
+    fn varied(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for varied in self.rows.iter().flat_map(|row| &row.varied) {
+            if !names.contains(&&varied.name[..]) {
+                names.push(&varied.name);
+            }
+        }
+        names
+    }
+
+    /// What a row has of its own: a value for each setting that was varied, nothing where its cell has no such setting.
+    fn own_values(&self, row: &TableRow) -> Vec<(&str, Option<String>)> {
+        let value = |name: &str| row.varied.iter().find(|varied| varied.name == name).map(Varied::word);
+        self.varied().into_iter().map(|name| (name, value(name))).collect()
+    }
+
+    fn csv_values<'a>(&'a self, row: &TableRow, part: &str) -> Vec<(&'a str, String)> {
+        let mut values: Vec<(&str, String)> = csv_values(row, part);
+        let own = self.own_values(row).into_iter();
+        values.splice(
+            CSV_NAMES..CSV_NAMES,
+            own.filter(|(name, _)| !SHOWN.contains(name))
+                .map(|(name, value)| (name, value.unwrap_or_default())),
+        );
+        values
+    }
+
+    fn markdown_values(&self, row: &TableRow, part: &str) -> Vec<(String, String)> {
+        let mut values = markdown_values(row, part);
+        let own = self
+            .own_values(row)
+            .into_iter()
+            .filter(|(name, _)| !SHOWN.contains(name));
+        let own = own.map(|(name, value)| (name.replace('_', " "), value.unwrap_or_else(|| NOTHING.to_string())));
+        values.splice(MARKDOWN_NAMES..MARKDOWN_NAMES, own);
+        values
+    }
 }
+
+/// Settings with columns of their own, whether they are varied or not.
+const SHOWN: [&str; 2] = [ITERATIONS, "hidden"];
+/// Columns before those of the settings that were varied.
+const CSV_NAMES: usize = 4;
+const MARKDOWN_NAMES: usize = 3;
 
 const MEANING: &str = "The score: mean ± sample standard deviation over the seeds, and lowest to highest. KB: 4 bytes a \
 parameter. Times: means over the seeds; for one sequence the median of many repetitions on one thread.";
@@ -147,6 +207,7 @@ mod tests {
         let row = TableRow {
             name: "ernn-k3".to_string(),
             cell: "ernn".to_string(),
+            varied: Vec::new(),
             hidden: 80,
             iterations: Some(3),
             metric: Metric::Accuracy,
@@ -185,6 +246,7 @@ mod tests {
             seeds: vec![1, 2, 3],
             complete: false,
             rows: vec![row, begun],
+            best: Vec::new(),
         }
     }
 

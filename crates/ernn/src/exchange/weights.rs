@@ -1,12 +1,22 @@
 //! The tensors of a model on their way out.
 
 use super::matrix::{Factors, Matrix};
-use crate::model::Model;
+use crate::model::{Model, Quantize};
+
+/// What is said where a model rounds its weights and a file has no place for that.
+const NOT_ROUNDED: &str =
+    "the model rounds its matrices to int8 before it uses them; the file holds them as they are before";
 
 /// Tensors of a model by the names of their spans.
 pub(super) struct Weights<'a>(pub &'a Model<f32>);
 
 impl Weights<'_> {
+    /// What a file of these tensors does not say.
+    pub fn notes(&self) -> Vec<String> {
+        let rounded = self.0.config().quantize == Quantize::Int8;
+        rounded.then(|| NOT_ROUNDED.to_string()).into_iter().collect()
+    }
+
     /// A tensor; a vector is one row.
     fn find(&self, name: &str) -> Option<Matrix> {
         let span = self.0.spans().iter().find(|span| span.name == name)?;

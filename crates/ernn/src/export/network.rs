@@ -54,7 +54,7 @@ impl Network {
         let mut layers = Vec::with_capacity(config.layers.len());
         for cell in &config.layers {
             let end = start + cell.parameter_count(inputs);
-            layers.push(Cell::of(cell.fold(inputs, &model.parameters()[start..end])));
+            layers.push(Cell::of(config.fold(cell, inputs, &model.parameters()[start..end])));
             (inputs, start) = (cell.hidden(), end);
         }
         let readout = &model.parameters()[start..start + config.classes * (inputs + 1)];

@@ -1,9 +1,10 @@
 //! What a model consists of: sizes, cells, task.
 
+use ernn_kernels::Real;
 use serde::{Deserialize, Serialize};
 
 use super::Embedding;
-use crate::cell::{CellConfig, Span};
+use crate::cell::{CellConfig, Folded, Span};
 use crate::data::Task;
 use crate::head::Readout;
 use crate::{Error, Result};
@@ -47,6 +48,27 @@ pub struct ModelConfig {
     /// Share of the embedding's values that is dropped in training.
     #[serde(default)]
     pub embedding_dropout: f64,
+    /// What the cells' matrices are rounded to wherever the model is used. The parameters stay what they are, and gradients go straight
+    /// through the rounding.
+    #[serde(default, skip_serializing_if = "Quantize::is_none")]
+    pub quantize: Quantize,
+}
+
+/// What matrices are rounded to before they are used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Quantize {
+    /// Nothing.
+    #[default]
+    None,
+    /// Each row of a folded matrix to 8 bits, as `ernn export --format int8` does.
+    Int8,
+}
+
+impl Quantize {
+    pub(crate) fn is_none(&self) -> bool {
+        *self == Quantize::None
+    }
 }
 
 impl ModelConfig {
@@ -63,6 +85,7 @@ impl ModelConfig {
             task: Task::Classification,
             embedding: None,
             embedding_dropout: 0.0,
+            quantize: Quantize::None,
         }
     }
 
@@ -124,6 +147,15 @@ impl ModelConfig {
             }
         }
         self.layers.iter().try_for_each(CellConfig::check)
+    }
+
+    /// A cell folded as this model uses it.
+    pub(crate) fn fold<F: Real>(&self, cell: &CellConfig, inputs: usize, parameters: &[F]) -> Folded<F> {
+        let mut folded = cell.fold(inputs, parameters);
+        if self.quantize == Quantize::Int8 {
+            folded.round_weights();
+        }
+        folded
     }
 
     /// Whether anything is dropped in training.

@@ -23,7 +23,7 @@ use ernn_kernels::{Panels, Real, SoftmaxWorkspace};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-pub use self::config::{ModelConfig, Pooling};
+pub use self::config::{ModelConfig, Pooling, Quantize};
 pub use self::embedding::Embedding;
 use self::layers::{AtTop, FoldedLayer, LayerDropout, LayerWorkspace, Pass};
 pub use self::pieces::State;
@@ -41,8 +41,6 @@ pub struct Model<F> {
     config: ModelConfig,
     spans: Vec<Span>,
     parameters: Vec<F>,
-    /// Whether the cells' matrices are rounded before they are used.
-    rounded: bool,
 }
 
 /// Steps after which a sequence that is only looked at is cut.
@@ -140,7 +138,6 @@ impl<F: Real> Model<F> {
             config,
             spans,
             parameters,
-            rounded: false,
         })
     }
 
@@ -160,7 +157,6 @@ impl<F: Real> Model<F> {
             config,
             spans,
             parameters,
-            rounded: false,
         })
     }
 
@@ -204,12 +200,6 @@ impl<F: Real> Model<F> {
         &mut self.parameters
     }
 
-    /// Whether all passes from now on, training included, see the cells' matrices as a device of `int8` weights has them. The parameters
-    /// stay what they are, and gradients go straight through the rounding.
-    pub fn round_weights(&mut self, on: bool) {
-        self.rounded = on;
-    }
-
     /// The folded cells of each layer, and the readout's parameters.
     pub(crate) fn fold(&self) -> (Vec<FoldedLayer<F>>, &[F]) {
         let mut rest = &self.parameters[..];
@@ -219,11 +209,7 @@ impl<F: Real> Model<F> {
             .map(|(inputs, cell, _)| {
                 let (own, tail) = rest.split_at(cell.parameter_count(inputs));
                 rest = tail;
-                let mut folded = cell.fold(inputs, own);
-                if self.rounded {
-                    folded.round_weights();
-                }
-                folded
+                self.config.fold(cell, inputs, own)
             })
             .collect();
         let layers = folded.chunks(self.config.directions()).map(<[_]>::to_vec).collect();

@@ -59,9 +59,9 @@ impl Close<'_> {
         }
     }
 
-    /// The test part is read here, once, and only by a run that came to its end.
+    /// The test part is read here, once, and only by a run that came to its end and may read it.
     fn measure(&self, model: &SavedModel, observer: &mut dyn Observer) -> Result<(&'static str, Evaluation)> {
-        let ended = matches!(self.ending, Ending::Finished | Ending::EarlyStopped);
+        let ended = matches!(self.ending, Ending::Finished | Ending::EarlyStopped) && self.run.options.test;
         if let (true, Some(test)) = (ended, &self.run.dataset.test) {
             if let Some(note) = evaluate::length_note(&model.model, test.longest()) {
                 observer.warning(&format!("test part: {note}"));

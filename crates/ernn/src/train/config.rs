@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{defaults, layers};
 use crate::cell::CellConfig;
 use crate::data::{Dataset, MissingPolicy, OpenOptions, Preparation, Task, TextOptions};
-use crate::model::{Embedding, ModelConfig, Pooling};
+use crate::model::{Embedding, ModelConfig, Pooling, Quantize};
 use crate::optim::{OptimizerConfig, Schedule};
 use crate::{Error, Result};
 
@@ -127,14 +127,18 @@ pub struct TrainingSettings {
     pub input_noise: f64,
     /// Standard deviation of an offset added to each channel of a sequence, the same at all its steps, during training.
     pub input_offset: f64,
+    /// How much the channels of a sequence are stretched during training, all steps alike: each by the exponential of a normal number of this
+    /// standard deviation.
+    #[serde(default)]
+    pub input_gain: f64,
     /// What is measured, selected and saved is a running average of the parameters; this is how much of it stays at a step
     /// (0.99: about the last hundred steps). 0: the parameters themselves.
     pub average: f64,
     /// Share of the entries of each matrix of the cells that is zero in the end, by iterative hard thresholding; the best epoch is
     /// then one of the last third, in which the zeros are fixed. 0: dense.
     pub sparsity: f64,
-    /// What the cells' matrices are rounded to in every pass of the training, validation included, as a device will have them. The saved
-    /// model is not rounded.
+    /// What the cells' matrices are rounded to, as a device will have them: in training, in what is measured, and in all that is done with
+    /// the model later. Its file holds the weights that are not rounded, from which training can go on.
     #[serde(default, skip_serializing_if = "Quantize::is_none")]
     pub quantize: Quantize,
     /// A model file with the weights that the run begins with; without one they are drawn.
@@ -154,23 +158,6 @@ pub struct TrainingSettings {
     pub optimizer: OptimizerConfig,
     /// How the learning rate falls.
     pub schedule: Schedule,
-}
-
-/// What weights are rounded to while a network is trained.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Quantize {
-    /// Nothing.
-    #[default]
-    None,
-    /// Each row of a folded matrix to 8 bits, as `ernn export --format int8` does.
-    Int8,
-}
-
-impl Quantize {
-    fn is_none(&self) -> bool {
-        *self == Quantize::None
-    }
 }
 
 /// Whether rare classes weigh more.
@@ -237,7 +224,7 @@ impl RunConfig {
     }
 
     /// The file without what holds on this machine alone.
-    pub(super) fn to_portable_toml(&self) -> String {
+    pub(crate) fn to_portable_toml(&self) -> String {
         self.portable().to_toml()
     }
 
@@ -295,11 +282,29 @@ impl RunConfig {
                 tied: embedding.tied,
             }),
             embedding_dropout: embedding.map_or(0.0, |embedding| embedding.dropout),
+            quantize: self.training.quantize,
             ..ModelConfig::new(inputs, classes, self.model.layers.clone())
         }
     }
 
-    /// Changes one setting of the table `data`, `model` or `training` by its name in the settings file.
+    /// Another number of epochs; a cosine schedule ends with them.
+    pub fn set_epochs(&mut self, epochs: usize) {
+        self.training.epochs = epochs;
+        if let Schedule::Cosine { epochs: end, .. } = &mut self.training.schedule {
+            *end = epochs;
+        }
+    }
+
+    /// Whether a table has a setting of this name; a table inside another one is `training.optimizer`.
+    pub fn has(&self, table: &str, name: &str) -> bool {
+        let all = toml::Table::try_from(self).expect("settings are plain structs");
+        let mut path = table.split('.');
+        let first = path.next().and_then(|first| all.get(first));
+        let inner = path.fold(first, |outer, key| outer?.get(key));
+        inner.is_some_and(|inner| inner.get(name).is_some())
+    }
+
+    /// Changes one setting of the table `data`, `model`, `training` or `training.optimizer` by its name in the settings file.
     ///
     /// # Errors
     /// If the table has no such setting, or its value is of another kind. Whether it is in range says [`RunConfig::check`].
@@ -310,7 +315,10 @@ impl RunConfig {
             expected: expected.trim().replace('\n', " "),
         };
         let mut all = toml::Table::try_from(&*self).expect("settings are plain structs");
-        let Some(inner) = all.get_mut(table).and_then(toml::Value::as_table_mut) else {
+        let mut path = table.split('.');
+        let first = path.next().and_then(|first| all.get_mut(first));
+        let inner = path.fold(first, |outer, key| outer?.get_mut(key));
+        let Some(inner) = inner.and_then(toml::Value::as_table_mut) else {
             return Err(refused("a setting of data, model or training"));
         };
         inner.insert(name.to_string(), value.clone());
@@ -383,6 +391,9 @@ impl RunConfig {
     }
 }
 
+/// The exponential of many times more is not a number of 32 bits.
+const MOST_GAIN: f64 = 10.0;
+
 impl TrainingSettings {
     fn check(&self) -> Result<()> {
         let finite = |value: f64, least: f64| value.is_finite() && value >= least;
@@ -438,6 +449,12 @@ impl TrainingSettings {
             "input_offset",
             self.input_offset,
             "a standard deviation, 0 or more",
+        )?;
+        demand(
+            finite(self.input_gain, 0.0) && self.input_gain <= MOST_GAIN,
+            "input_gain",
+            self.input_gain,
+            "a standard deviation, 0 to 10",
         )?;
         check_optimizer(&self.optimizer)?;
         check_schedule(&self.schedule)

@@ -2,10 +2,10 @@
 //!
 //! Found on validation parts; the literature's values stand in the cells' own defaults.
 
-use super::{ClassWeights, DataSettings, EmbeddingSettings, ModelSettings, Quantize, RunConfig, TrainingSettings};
+use super::{ClassWeights, DataSettings, EmbeddingSettings, ModelSettings, RunConfig, TrainingSettings};
 use crate::cell::{CellConfig, ErnnConfig, Rank};
 use crate::data::{MissingPolicy, Preparation, TextOptions};
-use crate::model::Pooling;
+use crate::model::{Pooling, Quantize};
 use crate::optim::{OptimizerConfig, Schedule};
 use crate::{Error, Result};
 
@@ -188,6 +188,7 @@ pub(super) fn for_source(source: &str) -> RunConfig {
             class_weights: ClassWeights::None,
             input_noise: choice.input_noise,
             input_offset: choice.input_offset,
+            input_gain: 0.0,
             average: 0.99,
             sparsity: 0.0,
             quantize: Quantize::None,

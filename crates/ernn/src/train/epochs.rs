@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::parts::Parts;
 use super::thirds::Thirds;
-use super::{BatchProgress, ClassWeights, Observer, Quantize, RunConfig, RunFolder, TrainingSettings};
+use super::{BatchProgress, ClassWeights, Observer, RunConfig, RunFolder, TrainingSettings};
 use crate::batch::{self, Batch, Noise, Streams};
 use crate::cell::Span;
 use crate::checkpoint::{Best, EpochRecord, Phase, RunState, SavedModel, Tally};
@@ -84,7 +84,6 @@ impl<'a> Pass<'a> {
         if let Some(path) = settings.from.as_deref().filter(|_| begins) {
             take_over(&mut model, path)?;
         }
-        model.round_weights(settings.quantize == Quantize::Int8);
         let mut optimizer = Optimizer::new(settings.optimizer.clone(), model.parameters().len());
         if !state.parameters.is_empty() {
             restore(&mut model, &mut optimizer, &state)?;
@@ -139,7 +138,6 @@ impl<'a> Pass<'a> {
         self.state();
         let shown = self.shown().to_vec();
         self.model.parameters_mut().copy_from_slice(&shown);
-        self.model.round_weights(false);
         (self.state, self.model)
     }
 
@@ -265,10 +263,10 @@ impl<'a> Pass<'a> {
     /// Mean loss and right predictions of a batch; leaves the gradient.
     fn loss_and_gradient(&mut self, epoch: usize, members: &[usize]) -> Result<(f32, usize)> {
         let (seed, draw) = (self.settings.seed, epoch as u64);
-        let (deviation, offset) = (self.settings.input_noise as f32, self.settings.input_offset as f32);
-        let noise = (deviation > 0.0 || offset > 0.0).then_some(Noise {
-            deviation,
-            offset,
+        let noise = Some(Noise {
+            deviation: self.settings.input_noise as f32,
+            offset: self.settings.input_offset as f32,
+            gain: self.settings.input_gain as f32,
             seed,
             epoch,
         });
@@ -351,8 +349,7 @@ impl<'a> Pass<'a> {
         let Some(part) = &self.parts.validation else {
             return Ok(None);
         };
-        let mut model = Model::from_parameters(self.model.config().clone(), self.shown().to_vec())?;
-        model.round_weights(self.settings.quantize == Quantize::Int8);
+        let model = Model::from_parameters(self.model.config().clone(), self.shown().to_vec())?;
         let found = evaluate::evaluate_normalized(&model, self.classes, part)?;
         if !found.loss.is_finite() {
             return Err(Error::NotFinite {

@@ -51,12 +51,22 @@ impl RunConfig {
         table_of(self.model.layers.first()?).remove(name)
     }
 
-    /// Changes one setting of all layers.
+    /// Changes one setting of all layers. A hidden size below the rank that a cell has by default makes its matrix a dense one: nobody has
+    /// asked for that rank.
     pub fn set_in_layers(&mut self, name: &str, value: &Value) -> Result<()> {
-        self.model
-            .layers
-            .iter_mut()
-            .try_for_each(|layer| set(layer, name, value))
+        for layer in &mut self.model.layers {
+            set(layer, name, value)?;
+            if name == "hidden" {
+                let usual = table_of(&defaults::layer(&self.data.source, layer.name())?).remove("rank");
+                let rank = table_of(layer)
+                    .remove("rank")
+                    .filter(|rank| Some(rank) == usual.as_ref());
+                if rank.as_ref().and_then(Value::as_integer) > value.as_integer() && value.as_integer() > Some(0) {
+                    set(layer, "rank", &Value::String("full".to_string()))?;
+                }
+            }
+        }
+        Ok(())
     }
 }
 

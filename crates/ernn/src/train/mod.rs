@@ -21,7 +21,7 @@ mod run_folder;
 mod thirds;
 
 pub(crate) use config::overlay;
-pub use config::{ClassWeights, DataSettings, EmbeddingSettings, ModelSettings, Quantize, RunConfig, TrainingSettings};
+pub use config::{ClassWeights, DataSettings, EmbeddingSettings, ModelSettings, RunConfig, TrainingSettings};
 pub use observer::{BatchProgress, Observer, Start};
 pub use parts::{fingerprint, split};
 pub use past_run::PastRun;

@@ -33,6 +33,8 @@ pub struct Options {
     pub out: Out,
     /// Threads that compute.
     pub threads: usize,
+    /// Whether the test part is read at the end; if not, the report is about the validation part.
+    pub test: bool,
     /// Set it to true to stop after the batch under way.
     pub stop: Arc<AtomicBool>,
 }
@@ -42,6 +44,7 @@ impl Default for Options {
         Options {
             out: Out::Nowhere,
             threads: available_threads(),
+            test: true,
             stop: Arc::default(),
         }
     }

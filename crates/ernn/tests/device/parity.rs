@@ -1,6 +1,8 @@
 //! Every target computes what the library computes.
 
+use ernn::checkpoint::SavedModel;
 use ernn::export::{Options, Samples, StateBits, check_float, float_image, int_image, measure, write_rust};
+use ernn::model::Quantize;
 use ernn_core::float::{Model, Session};
 
 use crate::models::{Case, at_equilibrium, cases, of_tokens};
@@ -20,6 +22,31 @@ fn every_cell_gives_the_librarys_logits_after_every_step() {
         assert_eq!(
             (parity.steps, parity.sequences, parity.other_classes),
             (1024, 16, 0),
+            "{}",
+            case.name
+        );
+    }
+}
+
+/// A model that was trained with rounded matrices has them everywhere, after a file and on a device too.
+#[test]
+fn models_that_round_their_matrices_do_so_everywhere() {
+    for case in cases() {
+        let mut config = case.model.model.config().clone();
+        config.quantize = Quantize::Int8;
+        let rounded = SavedModel {
+            model: ernn::model::Model::from_parameters(config, case.model.model.parameters().to_vec()).unwrap(),
+            ..case.model.clone()
+        };
+        let rounded = SavedModel::from_bytes("rounded".as_ref(), &rounded.to_bytes()).unwrap();
+        let samples = Samples::drawn(&rounded);
+        let check = |image: &[u8]| check_float(&rounded, image, &samples);
+        let parity = check(&float_image(&rounded).unwrap()).unwrap_or_else(|error| panic!("{}: {error}", case.name));
+        assert!(parity.largest_difference < BOUND, "{}: {parity:?}", case.name);
+        // The weights behind the rounded ones make another model.
+        let other = check(&float_image(&case.model).unwrap());
+        assert!(
+            other.is_err() || other.is_ok_and(|parity| parity.largest_difference > BOUND),
             "{}",
             case.name
         );

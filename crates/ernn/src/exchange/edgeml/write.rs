@@ -106,6 +106,7 @@ fn check(saved: &SavedModel) -> Result<(Kind, Vec<String>)> {
                 .to_string(),
         );
     }
+    notes.extend(Weights(&saved.model).notes());
     Ok((kind, notes))
 }
 

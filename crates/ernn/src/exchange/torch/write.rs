@@ -42,7 +42,7 @@ pub fn to_bytes(saved: &SavedModel) -> Result<(Vec<u8>, Vec<String>)> {
     dict.push(Tensor::new("readout.weight".to_string(), shape, &readout.values));
     let bias = weights.values("readout.bias");
     dict.push(Tensor::new("readout.bias".to_string(), vec![bias.len()], &bias));
-    let mut notes = Vec::new();
+    let mut notes = weights.notes();
     if saved.normalization != Normalization::identity(config.input_size) {
         for (name, values) in [(MEAN, &saved.normalization.mean), (SCALE, &saved.normalization.scale)] {
             let values: Vec<f64> = values.iter().map(|&value| f64::from(value)).collect();
