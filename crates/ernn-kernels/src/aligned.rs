@@ -32,7 +32,7 @@ impl<F: Real> Aligned<F> {
         if self.storage.len() < needed {
             // A fresh zeroed allocation is cheaper than growing: no copy, and pages are mapped when first touched.
             self.storage = vec![F::ZERO; needed];
-            self.start = self.storage.as_ptr().align_offset(LINE).min(LINE / size_of::<F>());
+            self.start = first_line(&self.storage);
         }
         self.len = len;
     }
@@ -56,11 +56,45 @@ impl<F> DerefMut for Aligned<F> {
     }
 }
 
-impl<F: Real> Clone for Aligned<F> {
+impl<F: Clone> Clone for Aligned<F> {
     fn clone(&self) -> Self {
-        let mut copy = Aligned::default();
-        copy.resize(self.len);
-        copy.copy_from_slice(self);
-        copy
+        // The copy lies elsewhere, and so does its first cache line.
+        let mut storage = self.storage.clone();
+        let start = first_line(&storage);
+        storage[start..start + self.len].clone_from_slice(self);
+        Aligned {
+            storage,
+            start,
+            len: self.len,
+        }
+    }
+}
+
+/// The first number that lies on a cache line; none does in an empty buffer.
+fn first_line<F>(storage: &[F]) -> usize {
+    let offset = storage.as_ptr().align_offset(LINE);
+    offset.min(LINE / size_of::<F>()).min(storage.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_begins_at_a_cache_line_too_and_holds_the_same() {
+        let mut buffer = Aligned::default();
+        for len in [0, 1, 100] {
+            buffer.resize(len);
+            for (index, value) in buffer.iter_mut().enumerate() {
+                *value = index as f32;
+            }
+            // Many, so that their buffers lie at different places.
+            let copies: Vec<Aligned<f32>> = (0..20).map(|_| buffer.clone()).collect();
+            for copy in copies {
+                assert_eq!(copy[..], buffer[..]);
+                assert!((copy.as_ptr() as usize).is_multiple_of(LINE));
+            }
+        }
+        assert!(Aligned::<f32>::default().clone().is_empty());
     }
 }

@@ -1,10 +1,14 @@
 //! The heavy kernels as functions of their own for every register type, each with its instruction set enabled.
 //!
 //! Inlining them at every place of use would make functions so large that the compiler needs minutes; a call costs nothing
-//! beside the thousands of operations behind it.
+//! beside the thousands of operations behind it. `inline(never)` alone does not keep them apart: of a function with an instruction
+//! set, the compiler (1.95) heeds it only at calls from functions that have the same one, and the methods here have none. So the calls
+//! go through a pointer that it cannot see through.
+
+use std::hint::black_box;
 
 use crate::Activation;
-use crate::columns::columns;
+use crate::columns::{Columns, Start, Way, columns, inputs};
 use crate::gated::{self, Formula};
 use crate::math::{activate, derive};
 use crate::outer::{Outer, outer};
@@ -22,7 +26,21 @@ pub(crate) trait Compiled: Vector {
     /// Weight gradient, see [`crate::outer`].
     fn outer(of: Outer<Self::Scalar>, gradient: &mut [Self::Scalar]);
     /// Matrix x vector of one sequence, see [`crate::columns`].
-    fn columns(weights: &[Self::Scalar], source: &[Self::Scalar], sums: &mut [Self::Scalar]);
+    fn columns(
+        weights: &Columns<Self::Scalar>,
+        source: &[Self::Scalar],
+        start: Start<Self::Scalar>,
+        way: Way,
+        sums: &mut [Self::Scalar],
+    );
+    /// The input's part of the sums of several steps, see [`crate::columns::inputs`].
+    fn inputs(
+        weights: &Columns<Self::Scalar>,
+        bias: &[Self::Scalar],
+        sources: &[Self::Scalar],
+        place: [usize; 2],
+        rows: &mut [Self::Scalar],
+    );
     /// An activation of whole registers, in place.
     fn activate(activation: Activation, values: &mut [Self::Scalar]);
     /// Its derivative, from the outputs, times the deltas.
@@ -49,11 +67,9 @@ macro_rules! entry {
             fn run $(<$generic: $bound>)? ($($argument: $type),+) {
                 $call
             }
+            let run: unsafe fn($($type),+) = black_box(run $(::<$generic>)?);
             // SAFETY: only reached from kernels that the dispatch has entered on a processor with these instructions.
-            #[allow(unused_unsafe)]
-            unsafe {
-                run $(::<$generic>)? ($($argument),+);
-            }
+            unsafe { run($($argument),+) }
         }
     };
 }
@@ -68,17 +84,18 @@ macro_rules! compiled {
                 fn run<E: Epilogue<$vector>>(of: Product<$scalar>, epilogue: &mut E) {
                     product::<$vector, E>(of, epilogue);
                 }
+                let run: unsafe fn(Product<$scalar>, &mut E) = black_box(run::<E>);
                 // SAFETY: only reached from kernels that the dispatch has entered on a processor with these instructions.
-                #[allow(unused_unsafe)]
-                unsafe {
-                    run(of, epilogue);
-                }
+                unsafe { run(of, epilogue) }
             }
             entry!($(#[target_feature(enable = $features)])? outer(of: Outer<$scalar>, gradient: &mut [$scalar])
                 => outer::<$vector>(of, gradient));
             entry!($(#[target_feature(enable = $features)])?
-                columns(weights: &[$scalar], source: &[$scalar], sums: &mut [$scalar])
-                => columns::<$vector>(weights, source, sums));
+                columns(weights: &Columns<$scalar>, source: &[$scalar], start: Start<$scalar>, way: Way, sums: &mut [$scalar])
+                => columns::<$vector>(weights, source, start, way, sums));
+            entry!($(#[target_feature(enable = $features)])?
+                inputs(weights: &Columns<$scalar>, bias: &[$scalar], sources: &[$scalar], place: [usize; 2], rows: &mut [$scalar])
+                => inputs::<$vector>(weights, bias, sources, place, rows));
             entry!($(#[target_feature(enable = $features)])? activate(activation: Activation, values: &mut [$scalar])
                 => activate::<$vector>(activation, values));
             entry!($(#[target_feature(enable = $features)])?

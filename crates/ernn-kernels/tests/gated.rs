@@ -92,6 +92,9 @@ fn cases<F: Real>() -> Vec<Case<F>> {
     cases_of([(1, 1), (2, 5), (9, 13), (3, 8)])
 }
 
+/// Sizes that are no multiple of a register, some of them wide.
+const WIDE: [(usize, usize); 4] = [(9, 37), (35, 67), (70, 33), (3, 65)];
+
 /// Cases of these input and hidden sizes.
 fn cases_of<F: Real>(sizes_of: [(usize, usize); 4]) -> Vec<Case<F>> {
     let mut cases = Vec::new();
@@ -342,7 +345,7 @@ fn threads_change_no_bit() {
 /// two pieces.
 #[test]
 fn a_sequence_gets_the_same_bits_everywhere() {
-    for case in cases::<f32>() {
+    for case in cases::<f32>().into_iter().chain(cases_of(WIDE)) {
         for isa in Isa::available() {
             let (cell, batch, state_len) = (case.cell(), case.run(isa), case.state_len());
             let ends = batch.last_state();
@@ -414,9 +417,8 @@ fn nan_in_the_input_is_never_hidden() {
 /// Operands so wide that the weight gradients go the other way, with sizes that are no multiple of a register.
 #[test]
 fn wide_cells_have_the_same_gradients_in_both_precisions() {
-    let sizes = [(9, 37), (35, 67), (70, 33), (3, 65)];
     let mut numbers = Numbers(3);
-    for (case, double) in cases_of::<f32>(sizes).into_iter().zip(cases_of::<f64>(sizes)) {
+    for (case, double) in cases_of::<f32>(WIDE).into_iter().zip(cases_of::<f64>(WIDE)) {
         let mut single = case;
         single.numbers = double
             .numbers

@@ -68,6 +68,14 @@ impl<F: Real> Case<F> {
 }
 
 fn cases<F: Real>() -> Vec<Case<F>> {
+    cases_of([(1, 1), (2, 5), (9, 13), (3, 8)])
+}
+
+/// Sizes that are no multiple of a register, some of them of several panels of one sequence's weights.
+const WIDE: [(usize, usize); 4] = [(9, 37), (35, 113), (70, 33), (3, 101)];
+
+/// Cases of these input and hidden sizes.
+fn cases_of<F: Real>(sizes_of: [(usize, usize); 4]) -> Vec<Case<F>> {
     let mut cases = Vec::new();
     let many: Vec<usize> = (0..19).map(|index| 1 + index * 5 % 7).collect();
     let batches = [vec![5, 5, 5], vec![7, 1, 0, 12, 5], vec![1], many, vec![40, 70]];
@@ -78,7 +86,7 @@ fn cases<F: Real>() -> Vec<Case<F>> {
             for (index, &(start_scale, previous_scale)) in starts.iter().enumerate() {
                 let activation = ACTIVATIONS[cases.len() % 5];
                 let lengths = batches[cases.len() % batches.len()].clone();
-                let (inputs, hidden) = [(1, 1), (2, 5), (9, 13), (3, 8)][(cases.len() + index) % 4];
+                let (inputs, hidden) = sizes_of[(cases.len() + index) % 4];
                 let rows = lengths.iter().max().unwrap().saturating_sub(cases.len() % 3).max(1);
                 let scale = 1.0 / (hidden as f64).sqrt();
                 let columns = rank.unwrap_or(hidden);
@@ -311,10 +319,11 @@ fn threads_change_no_bit() {
     }
 }
 
-/// Each sequence alone, in a batch, in a batch with NaN behind its end, and through the single-sequence kernel.
+/// Each sequence alone, in a batch, in a batch with NaN behind its end, and through the single-sequence kernel, whole and in
+/// two pieces.
 #[test]
 fn a_sequence_gets_the_same_bits_everywhere() {
-    for case in cases::<f32>() {
+    for case in cases::<f32>().into_iter().chain(cases_of(WIDE)) {
         for isa in Isa::available() {
             let cell = case.cell();
             let batch = case.run(isa);
@@ -355,9 +364,15 @@ fn a_sequence_gets_the_same_bits_everywhere() {
                     "{isa:?}, {}, alone",
                     case.name
                 );
-                let (mut states, mut state) = (Vec::new(), initial.to_vec());
-                runner.run(&input, 0, &mut state, &mut states);
-                assert_eq!(bits(&states), bits(&together), "{isa:?}, {}, one sequence", case.name);
+                for cut in [0, length / 2] {
+                    let (mut state, mut found, mut piece) = (initial.to_vec(), Vec::new(), Vec::new());
+                    let (first, second) = input.split_at(cut * case.inputs);
+                    for (from, part) in [(0, first), (cut, second)] {
+                        runner.run(part, from, &mut state, &mut piece);
+                        found.extend_from_slice(&piece);
+                    }
+                    assert_eq!(bits(&found), bits(&together), "{isa:?}, {}, cut at {cut}", case.name);
+                }
             }
         }
     }

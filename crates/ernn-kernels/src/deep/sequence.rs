@@ -4,7 +4,8 @@
 
 use super::Deep;
 use super::forward::advance;
-use crate::columns::{padded, transpose};
+use crate::aligned::Aligned;
+use crate::columns::{Columns, Start, Way, fill_up, padded};
 use crate::compiled::Compiled;
 use crate::{Activation, Isa, Real};
 
@@ -18,12 +19,12 @@ pub struct SequenceRunner<F> {
     iterations: usize,
     start_scale: F,
     previous_scale: F,
-    /// `[d][w_1 padded]`.
-    input_weight: Vec<F>,
+    /// `W`.
+    input_weight: Columns<F>,
     layers: Vec<Layer<F>>,
     decay: Vec<F>,
     gain: Vec<F>,
-    scratch: Vec<F>,
+    scratch: Aligned<F>,
 }
 
 /// One layer, packed.
@@ -31,10 +32,10 @@ pub struct SequenceRunner<F> {
 struct Layer<F> {
     /// `w_j`.
     width: usize,
-    /// `U_j^T`, `[w_{j-1}][w_j padded]`.
-    weight: Vec<F>,
+    /// `U_j`.
+    weight: Columns<F>,
     /// `[w_j padded]`.
-    bias: Vec<F>,
+    bias: Aligned<F>,
 }
 
 /// What the kernel reads and writes.
@@ -60,12 +61,14 @@ impl<F: Real> SequenceRunner<F> {
         for (index, layer) in cell.layers.iter().enumerate() {
             layers.push(Layer {
                 width: layer.width,
-                weight: transpose(layer.weight, [1, layer.width, cell.columns(index)], lanes),
-                bias: transpose(layer.bias, [1, layer.width, 1], lanes),
+                weight: Columns::new(layer.weight, [1, layer.width, cell.columns(index)], lanes),
+                bias: fill_up(layer.bias, 1, lanes),
             });
             outputs += padded(layer.width, lanes);
         }
         let first = cell.layers[0].width;
+        let mut scratch = Aligned::default();
+        scratch.resize(2 * padded(cell.hidden, lanes) + padded(first, lanes) + outputs);
         SequenceRunner {
             isa,
             inputs: cell.inputs,
@@ -74,11 +77,11 @@ impl<F: Real> SequenceRunner<F> {
             iterations: cell.iterations,
             start_scale: cell.start_scale,
             previous_scale: cell.previous_scale,
-            input_weight: transpose(cell.input_weight, [1, first, cell.inputs], lanes),
+            input_weight: Columns::new(cell.input_weight, [1, first, cell.inputs], lanes),
             layers,
             decay: cell.decay.to_vec(),
             gain: cell.gain.to_vec(),
-            scratch: vec![F::ZERO; 2 * padded(cell.hidden, lanes) + padded(first, lanes) + outputs],
+            scratch,
         }
     }
 
@@ -132,8 +135,8 @@ pub(crate) fn run_sequence<V: Compiled>(task: SequenceTask<V::Scalar>) {
         .zip(states.chunks_exact_mut(hidden))
         .enumerate()
     {
-        drive.copy_from_slice(&runner.layers[0].bias);
-        V::columns(&runner.input_weight, x, drive);
+        let bias = Start::From(&runner.layers[0].bias);
+        V::columns(&runner.input_weight, x, bias, Way::To, drive);
         for (from, to) in h.chunks_exact(V::LANES).zip(network.chunks_exact_mut(V::LANES)) {
             V::load(from).mul(start).store(to);
         }
@@ -156,14 +159,14 @@ pub(crate) fn run_sequence<V: Compiled>(task: SequenceTask<V::Scalar>) {
 #[inline(always)]
 fn layers<V: Compiled>(runner: &SequenceRunner<V::Scalar>, drive: &[V::Scalar], network: &mut [V::Scalar]) {
     // Where what a layer reads begins, how many numbers it is, and where the layer's output begins.
-    let (mut source_start, mut columns, mut start) = (0, runner.hidden, padded(runner.hidden, V::LANES));
+    let (mut source_start, mut columns, mut place) = (0, runner.hidden, padded(runner.hidden, V::LANES));
     for (index, layer) in runner.layers.iter().enumerate() {
-        let (before, from) = network.split_at_mut(start);
+        let (before, from) = network.split_at_mut(place);
         let out = &mut from[..layer.bias.len()];
-        out.copy_from_slice(if index == 0 { drive } else { &layer.bias });
-        V::columns(&layer.weight, &before[source_start..][..columns], out);
+        let start = Start::From(if index == 0 { drive } else { &layer.bias });
+        V::columns(&layer.weight, &before[source_start..][..columns], start, Way::To, out);
         V::activate(runner.activation, out);
-        (source_start, columns) = (start, layer.width);
-        start += out.len();
+        (source_start, columns) = (place, layer.width);
+        place += out.len();
     }
 }

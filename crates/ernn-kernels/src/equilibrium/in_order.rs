@@ -5,7 +5,7 @@
 //! products. Kept beside the kernels because it needs their registers; nothing else uses it.
 
 use super::{Equilibrium, Solver};
-use crate::columns::{padded, transpose};
+use crate::columns::{Columns, Start, Way, padded};
 use crate::compiled::Compiled;
 use crate::leaky::{LeakyGradient, Recurrent};
 use crate::simd::Vector;
@@ -24,17 +24,19 @@ pub struct InOrder<F> {
     previous_scale: F,
     solver: Solver,
     bias: Vec<F>,
-    /// `[d][D padded]`.
-    input_weight: Vec<F>,
-    /// `A^T` `[r][D padded]`, `B^T` `[D][r padded]`.
-    left: Vec<F>,
-    right: Vec<F>,
-    /// `A` `[D][r padded]`, `B` `[r][D padded]`, for the way back.
-    left_turned: Vec<F>,
-    right_turned: Vec<F>,
-    /// `[D][r r padded]`: `B[p,i] A[i,q]`, and with `p` and `q` exchanged.
-    system: Vec<F>,
-    system_turned: Vec<F>,
+    /// `A` and `B` as they are.
+    plain: [Vec<F>; 2],
+    /// `W`.
+    input_weight: Columns<F>,
+    /// `A`, `B`.
+    left: Columns<F>,
+    right: Columns<F>,
+    /// `A^T`, `B^T`, for the way back.
+    left_turned: Columns<F>,
+    right_turned: Columns<F>,
+    /// `[r r, D]`: `B[p,i] A[i,q]`, and with `p` and `q` exchanged.
+    system: Columns<F>,
+    system_turned: Columns<F>,
     /// `[T][D padded]`.
     z: Vec<F>,
     outputs: Vec<F>,
@@ -67,13 +69,13 @@ impl<F: Real> InOrder<F> {
             panic!("the sequential solve is one of low rank");
         };
         let (lanes, hidden, d) = (isa.lanes::<F>() / 2, cell.hidden, cell.inputs);
-        let turn = |matrix: &[F], rows: usize, columns: usize| transpose(matrix, [1, rows, columns], lanes);
+        let turn = |matrix: &[F], rows: usize, columns: usize| Columns::new(matrix, [1, rows, columns], lanes);
         let flip = |matrix: &[F], rows: usize, columns: usize| -> Vec<F> {
             let at = |index: usize| matrix[index % rows * columns + index / rows];
             (0..rows * columns).map(at).collect()
         };
         let element = |p: usize, q: usize, i: usize| right[p * hidden + i] * left[i * rank + q];
-        let system = |turned: bool| -> Vec<F> {
+        let system = |turned: bool| {
             let entry = |index: usize| {
                 let (row, i) = (index / hidden, index % hidden);
                 let (p, q) = (row / rank, row % rank);
@@ -99,6 +101,7 @@ impl<F: Real> InOrder<F> {
             previous_scale: cell.previous_scale,
             solver: cell.solver,
             bias,
+            plain: [left.to_vec(), right.to_vec()],
             input_weight: turn(cell.input_weight, hidden, d),
             left: turn(left, hidden, rank),
             right: turn(right, rank, hidden),
@@ -175,28 +178,16 @@ impl<F: Real> InOrder<F> {
             .copied()
             .collect();
         let deltas = Matrix::new(&deltas, steps, hidden);
-        let code_width = self.right.len() / hidden;
-        let narrow = |wide: Vec<F>| -> Vec<F> {
-            wide.chunks_exact(code_width)
-                .flat_map(|row| &row[..rank])
-                .copied()
-                .collect()
-        };
-        let mut codes = vec![F::ZERO; steps * code_width];
+        let [left, right] = &self.plain;
+        let mut codes = vec![F::ZERO; steps * rank];
         multiply_add(
             F::ONE,
             Matrix::new(&z, steps, hidden),
-            Matrix::new(&self.right, hidden, code_width),
+            Matrix::new(right, rank, hidden).transposed(),
             &mut codes,
         );
-        let mut turned = vec![F::ZERO; steps * code_width];
-        multiply_add(
-            F::ONE,
-            deltas,
-            Matrix::new(&self.left_turned, hidden, code_width),
-            &mut turned,
-        );
-        let (codes, turned) = (narrow(codes), narrow(turned));
+        let mut turned = vec![F::ZERO; steps * rank];
+        multiply_add(F::ONE, deltas, Matrix::new(left, hidden, rank), &mut turned);
         multiply_add(
             F::ONE,
             deltas.transposed(),
@@ -237,7 +228,7 @@ pub(crate) fn in_order<V: Compiled>(task: InOrderTask<V::Scalar>) {
 #[inline(always)]
 fn forwards<V: Compiled>(runner: &mut InOrder<V::Scalar>, input: &[V::Scalar]) {
     let (width, rank, hidden) = (runner.bias.len(), runner.rank, runner.hidden);
-    let code_width = runner.right.len() / hidden;
+    let code_width = runner.right.width();
     let mut scratch = std::mem::take(&mut runner.scratch);
     let (mut solutions, mut all_outputs) = (std::mem::take(&mut runner.z), std::mem::take(&mut runner.outputs));
     let (drive, rest) = scratch.split_at_mut(width);
@@ -252,8 +243,7 @@ fn forwards<V: Compiled>(runner: &mut InOrder<V::Scalar>, input: &[V::Scalar]) {
     let relative = V::Scalar::from_f64(runner.solver.relative);
     runner.iterations = 0;
     for (index, x) in input.chunks_exact(runner.inputs).enumerate() {
-        drive.copy_from_slice(&runner.bias);
-        V::columns(&runner.input_weight, x, drive);
+        V::columns(&runner.input_weight, x, Start::From(&runner.bias), Way::To, drive);
         let (before, now) = solutions.split_at_mut(index * width);
         let z = &mut now[..width];
         let outputs = &mut all_outputs[index * width..(index + 1) * width];
@@ -264,10 +254,8 @@ fn forwards<V: Compiled>(runner: &mut InOrder<V::Scalar>, input: &[V::Scalar]) {
         }
         let mut last = None;
         for _ in 0..runner.solver.max_iterations {
-            codes.fill(V::Scalar::ZERO);
-            V::columns(&runner.right, &z[..hidden], codes);
-            sums.copy_from_slice(drive);
-            V::columns(&runner.left, &codes[..rank], sums);
+            V::columns(&runner.right, &z[..hidden], Start::Zero, Way::To, codes);
+            V::columns(&runner.left, &codes[..rank], Start::From(drive), Way::To, sums);
             let (largest, size) = evaluate::<V>(
                 runner.identity,
                 runner.gamma,
@@ -290,13 +278,10 @@ fn forwards<V: Compiled>(runner: &mut InOrder<V::Scalar>, input: &[V::Scalar]) {
             {
                 V::load(residual).mul(V::load(q)).store(step);
             }
-            right.fill(V::Scalar::ZERO);
-            V::columns(&runner.right, &step[..hidden], right);
-            system.fill(V::Scalar::ZERO);
-            V::columns(&runner.system, &p[..hidden], system);
+            V::columns(&runner.right, &step[..hidden], Start::Zero, Way::To, right);
+            V::columns(&runner.system, &p[..hidden], Start::Zero, Way::To, system);
             eliminate(rank, system, right);
-            sums.fill(V::Scalar::ZERO);
-            V::columns(&runner.left, &right[..rank], sums);
+            V::columns(&runner.left, &right[..rank], Start::Zero, Way::To, sums);
             let rows = z.chunks_exact_mut(V::LANES).zip(step.chunks_exact(V::LANES));
             for ((z, step), (p, sum)) in rows.zip(p.chunks_exact(V::LANES).zip(sums.chunks_exact(V::LANES))) {
                 let step = V::load(p).mul_add(V::load(sum), V::load(step));
@@ -311,7 +296,7 @@ fn forwards<V: Compiled>(runner: &mut InOrder<V::Scalar>, input: &[V::Scalar]) {
 #[inline(always)]
 fn backwards<V: Compiled>(runner: &mut InOrder<V::Scalar>, at_states: &[V::Scalar]) {
     let (width, rank, hidden) = (runner.bias.len(), runner.rank, runner.hidden);
-    let code_width = runner.right.len() / hidden;
+    let code_width = runner.right.width();
     let mut scratch = std::mem::take(&mut runner.scratch);
     let (carried, rest) = scratch.split_at_mut(width);
     let (product, rest) = rest.split_at_mut(width);
@@ -335,13 +320,16 @@ fn backwards<V: Compiled>(runner: &mut InOrder<V::Scalar>, at_states: &[V::Scala
         {
             V::load(p).mul(V::load(g)).store(out);
         }
-        right.fill(V::Scalar::ZERO);
-        V::columns(&runner.left_turned, &product[..hidden], right);
-        system.fill(V::Scalar::ZERO);
-        V::columns(&runner.system_turned, &p[..hidden], system);
+        V::columns(&runner.left_turned, &product[..hidden], Start::Zero, Way::To, right);
+        V::columns(&runner.system_turned, &p[..hidden], Start::Zero, Way::To, system);
         eliminate(rank, system, right);
-        sums.copy_from_slice(carried);
-        V::columns(&runner.right_turned, &right[..rank], sums);
+        V::columns(
+            &runner.right_turned,
+            &right[..rank],
+            Start::From(carried),
+            Way::To,
+            sums,
+        );
         let delta = &mut runner.deltas[index * width..(index + 1) * width];
         for ((out, p), sum) in delta
             .chunks_exact_mut(V::LANES)

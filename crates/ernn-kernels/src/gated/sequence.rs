@@ -1,8 +1,12 @@
 //! Forward pass of one sequence: the registers hold units instead of sequences. Every sum runs in the order of the block kernel,
 //! so the bits are the same as in a batch.
+//!
+//! The input's part of the sums does not wait for a state: it is formed for some steps at once, so that its weights are read once for
+//! all of them.
 
-use super::{Constants, Formula, Gated, Gates};
-use crate::columns::{padded, transpose};
+use super::{Constants, Formula, Gated, Gates, Plan};
+use crate::aligned::Aligned;
+use crate::columns::{Columns, INPUT_STEPS, Start, Way, fill_up, padded};
 use crate::compiled::Compiled;
 use crate::leaky::Recurrent;
 use crate::simd::Vector;
@@ -20,17 +24,17 @@ pub struct SequenceRunner<F> {
     activation: Activation,
     scalars: [F; 2],
     identity: F,
-    /// `[d][groups that read the input][D padded]`.
-    input_weight: Vec<F>,
+    /// Of the groups that read the input, `d` columns.
+    input_weight: Columns<F>,
     /// `[groups][D padded]`.
-    bias: Vec<F>,
-    /// `R^T` or `A^T`, `[columns][groups that read the state][D padded]`.
-    state_weight: Vec<F>,
+    bias: Aligned<F>,
+    /// `R` or `A` of the groups that read the state.
+    state_weight: Columns<F>,
     /// The same of the group that reads `r * h`.
-    reset_weight: Vec<F>,
-    /// `B^T`, `[D][r padded]`.
-    right: Vec<F>,
-    scratch: Vec<F>,
+    reset_weight: Columns<F>,
+    /// `B`.
+    right: Columns<F>,
+    scratch: Aligned<F>,
 }
 
 /// What the kernel reads and writes.
@@ -52,11 +56,14 @@ impl<F: Real> SequenceRunner<F> {
         let (lanes, plan) = (isa.lanes::<F>() / 2, cell.gates.plan());
         let (d, hidden, rank) = (cell.inputs, cell.hidden, cell.rank());
         let (left, columns, right) = match cell.recurrent {
-            Recurrent::Dense(weight) => (weight, hidden, Vec::new()),
-            Recurrent::LowRank { left, right, .. } => (left, rank, transpose(right, [1, rank, hidden], lanes)),
+            Recurrent::Dense(weight) => (weight, hidden, &[][..]),
+            Recurrent::LowRank { left, right, .. } => (left, rank, right),
         };
         let state_groups = plan.state.1 - plan.state.0;
         let (state, reset) = left.split_at(state_groups * hidden * columns);
+        let mut scratch = Aligned::default();
+        let width = padded(hidden, lanes);
+        scratch.resize((INPUT_STEPS * plan.groups + 3) * width + padded(rank, lanes));
         SequenceRunner {
             isa,
             gates: cell.gates,
@@ -67,12 +74,12 @@ impl<F: Real> SequenceRunner<F> {
             activation: cell.activation,
             scalars: cell.scalars,
             identity: cell.identity(),
-            input_weight: transpose(cell.input_weight, [plan.input.1 - plan.input.0, hidden, d], lanes),
-            bias: transpose(cell.bias, [plan.groups, hidden, 1], lanes),
-            state_weight: transpose(state, [state_groups, hidden, columns], lanes),
-            reset_weight: transpose(reset, [usize::from(plan.reset), hidden, columns], lanes),
-            right,
-            scratch: vec![F::ZERO; (plan.groups + 3) * padded(hidden, lanes) + padded(rank, lanes)],
+            input_weight: Columns::paired(cell.input_weight, [plan.input.1 - plan.input.0, hidden, d], lanes),
+            bias: fill_up(cell.bias, plan.groups, lanes),
+            state_weight: Columns::new(state, [state_groups, hidden, columns], lanes),
+            reset_weight: Columns::new(reset, [usize::from(plan.reset), hidden, columns], lanes),
+            right: Columns::new(right, [1, rank, hidden], lanes),
+            scratch,
         }
     }
 
@@ -123,7 +130,8 @@ pub(crate) fn sequence<V: Compiled, C: Formula>(task: SequenceTask<V::Scalar>) {
     let (h, rest) = scratch.split_at_mut(width);
     let (memory, rest) = rest.split_at_mut(width);
     let (reset, rest) = rest.split_at_mut(width);
-    let (sums, codes) = rest.split_at_mut(plan.groups * width);
+    let stride = plan.groups * width;
+    let (drive, codes) = rest.split_at_mut(INPUT_STEPS * stride);
     h.fill(V::Scalar::ZERO);
     memory.fill(V::Scalar::ZERO);
     h[..hidden].copy_from_slice(&state[..hidden]);
@@ -131,30 +139,45 @@ pub(crate) fn sequence<V: Compiled, C: Formula>(task: SequenceTask<V::Scalar>) {
         memory[..hidden].copy_from_slice(&state[hidden..]);
     }
     let constants = Constants::<V>::new(runner.scalars, runner.identity);
-    for (x, out) in input.chunks_exact(runner.inputs).zip(states.chunks_exact_mut(hidden)) {
-        sums.copy_from_slice(&runner.bias);
-        V::columns(
-            &runner.input_weight,
-            x,
-            &mut sums[plan.input.0 * width..plan.input.1 * width],
-        );
-        let state_sums = &mut sums[plan.state.0 * width..plan.state.1 * width];
-        recurrent::<V>(runner, &runner.state_weight, &h[..hidden], codes, state_sums);
-        if plan.reset {
-            V::activate(runner.gate, &mut sums[..width]);
-            for at in (0..width).step_by(V::LANES) {
-                V::load(&sums[at..]).mul(V::load(&h[at..])).store(&mut reset[at..]);
+    let pieces = input
+        .chunks(INPUT_STEPS * runner.inputs)
+        .zip(states.chunks_mut(INPUT_STEPS * hidden));
+    for (x, out) in pieces {
+        inputs::<V>(runner, &plan, x, drive);
+        let steps = drive.chunks_exact_mut(stride).zip(out.chunks_exact_mut(hidden));
+        for (step, (sums, out)) in steps.enumerate() {
+            let way = Way::of(step);
+            let state_sums = &mut sums[plan.state.0 * width..plan.state.1 * width];
+            recurrent::<V>(runner, &runner.state_weight, &h[..hidden], way, codes, state_sums);
+            if plan.reset {
+                V::activate(runner.gate, &mut sums[..width]);
+                for at in (0..width).step_by(V::LANES) {
+                    V::load(&sums[at..]).mul(V::load(&h[at..])).store(&mut reset[at..]);
+                }
+                let last = &mut sums[(plan.groups - 1) * width..];
+                recurrent::<V>(runner, &runner.reset_weight, &reset[..hidden], way, codes, last);
             }
-            let last = &mut sums[(plan.groups - 1) * width..];
-            recurrent::<V>(runner, &runner.reset_weight, &reset[..hidden], codes, last);
+            formula::<V, C>(runner, &constants, sums, h, memory);
+            out.copy_from_slice(&h[..hidden]);
         }
-        formula::<V, C>(runner, &constants, sums, h, memory);
-        out.copy_from_slice(&h[..hidden]);
     }
     state[..hidden].copy_from_slice(&h[..hidden]);
     if plan.memory {
         state[hidden..].copy_from_slice(&memory[..hidden]);
     }
+}
+
+/// The sums of some steps without the state's part: bias and `W x`, or the bias alone.
+#[inline(always)]
+fn inputs<V: Compiled>(runner: &SequenceRunner<V::Scalar>, plan: &Plan, x: &[V::Scalar], drive: &mut [V::Scalar]) {
+    let (bias, stride) = (&runner.bias[..], runner.bias.len());
+    let width = stride / plan.groups;
+    let (first, end) = (plan.input.0 * width, plan.input.1 * width);
+    for row in drive.chunks_exact_mut(stride).take(x.len() / runner.inputs) {
+        row[..first].copy_from_slice(&bias[..first]);
+        row[end..].copy_from_slice(&bias[end..]);
+    }
+    V::inputs(&runner.input_weight, &bias[first..end], x, [first, stride], drive);
 }
 
 /// From the sums to the new state, as the block kernel.
@@ -213,16 +236,16 @@ fn groups<V: Vector, C: Formula>(sums: &[V::Scalar], at: usize, width: usize) ->
 #[inline(always)]
 fn recurrent<V: Compiled>(
     runner: &SequenceRunner<V::Scalar>,
-    weight: &[V::Scalar],
+    weight: &Columns<V::Scalar>,
     source: &[V::Scalar],
+    way: Way,
     codes: &mut [V::Scalar],
     sums: &mut [V::Scalar],
 ) {
     if runner.rank > 0 {
-        codes.fill(V::Scalar::ZERO);
-        V::columns(&runner.right, source, codes);
-        V::columns(weight, &codes[..runner.rank], sums);
+        V::columns(&runner.right, source, Start::Zero, way, codes);
+        V::columns(weight, &codes[..runner.rank], Start::Here, way, sums);
     } else {
-        V::columns(weight, source, sums);
+        V::columns(weight, source, Start::Here, way, sums);
     }
 }

@@ -1,9 +1,11 @@
 //! Forward pass of one sequence: the registers hold units instead of sequences, so that a single stream is fast too.
 //!
-//! Every sum runs in the order of the block kernel, so the bits are the same as in a batch.
+//! Every sum runs in the order of the block kernel, so the bits are the same as in a batch. The input's part is formed for some steps
+//! at once: it waits for no state, and its weights are read once for all of them.
 
 use super::{Leaky, Recurrent};
-use crate::columns::{padded, transpose};
+use crate::aligned::Aligned;
+use crate::columns::{Columns, INPUT_STEPS, Start, Way, fill_up, padded};
 use crate::compiled::Compiled;
 use crate::simd::Vector;
 use crate::{Activation, Isa, Real};
@@ -20,16 +22,17 @@ pub struct SequenceRunner<F> {
     identity: F,
     start_scale: F,
     previous_scale: F,
-    /// `[d][D padded]`.
-    input_weight: Vec<F>,
-    bias: Vec<F>,
-    /// `A^T`, `[r][D padded]`, or `R^T`.
-    left: Vec<F>,
-    /// `B^T`, `[D][r padded]`.
-    right: Vec<F>,
+    /// `W`.
+    input_weight: Columns<F>,
+    /// `[D padded]`.
+    bias: Aligned<F>,
+    /// `A` or `R`.
+    left: Columns<F>,
+    /// `B`.
+    right: Columns<F>,
     decay: Vec<F>,
     gain: Vec<F>,
-    scratch: Vec<F>,
+    scratch: Aligned<F>,
 }
 
 /// What the kernel reads and writes.
@@ -50,14 +53,13 @@ impl<F: Real> SequenceRunner<F> {
     pub fn new(isa: Isa, cell: &Leaky<F>) -> Self {
         cell.check();
         let lanes = isa.lanes::<F>() / 2;
-        let transpose = |matrix: &[F], rows: usize, columns: usize| transpose(matrix, [1, rows, columns], lanes);
         let (hidden, rank) = (cell.hidden, cell.rank());
         let (left, right) = match cell.recurrent {
-            Recurrent::Dense(weight) => (transpose(weight, hidden, hidden), Vec::new()),
-            Recurrent::LowRank { left, right, .. } => (transpose(left, hidden, rank), transpose(right, rank, hidden)),
+            Recurrent::Dense(weight) => (Columns::new(weight, [1, hidden, hidden], lanes), &[][..]),
+            Recurrent::LowRank { left, right, .. } => (Columns::new(left, [1, hidden, rank], lanes), right),
         };
-        let mut bias = cell.bias.to_vec();
-        bias.resize(padded(hidden, lanes), F::ZERO);
+        let mut scratch = Aligned::default();
+        scratch.resize((INPUT_STEPS + 3) * padded(hidden, lanes) + padded(rank, lanes));
         SequenceRunner {
             isa,
             inputs: cell.inputs,
@@ -68,13 +70,13 @@ impl<F: Real> SequenceRunner<F> {
             identity: cell.identity(),
             start_scale: cell.start_scale,
             previous_scale: cell.previous_scale,
-            input_weight: transpose(cell.input_weight, hidden, cell.inputs),
-            bias,
+            input_weight: Columns::paired(cell.input_weight, [1, hidden, cell.inputs], lanes),
+            bias: fill_up(cell.bias, 1, lanes),
             left,
-            right,
+            right: Columns::new(right, [1, rank, hidden], lanes),
             decay: cell.decay.to_vec(),
             gain: cell.gain.to_vec(),
-            scratch: vec![F::ZERO; 4 * padded(hidden, lanes) + padded(rank, lanes)],
+            scratch,
         }
     }
 
@@ -119,43 +121,42 @@ pub(crate) fn run_sequence<V: Compiled>(task: SequenceTask<V::Scalar>) {
     let width = padded(hidden, V::LANES);
     let (h, rest) = scratch.split_at_mut(width);
     let (z, rest) = rest.split_at_mut(width);
-    let (drive, rest) = rest.split_at_mut(width);
-    let (sums, codes) = rest.split_at_mut(width);
+    let (sums, rest) = rest.split_at_mut(width);
+    let (drive, codes) = rest.split_at_mut(INPUT_STEPS * width);
     h.fill(V::Scalar::ZERO);
     h[..hidden].copy_from_slice(&state[..hidden]);
-    let rows = runner.decay.len() / k;
-    for (step, (x, out)) in input
-        .chunks_exact(runner.inputs)
-        .zip(states.chunks_exact_mut(hidden))
-        .enumerate()
-    {
-        drive.copy_from_slice(&runner.bias);
-        V::columns(&runner.input_weight, x, drive);
-        let start = V::splat(runner.start_scale);
-        for (from, to) in h.chunks_exact(V::LANES).zip(z.chunks_exact_mut(V::LANES)) {
-            V::load(from).mul(start).store(to);
-        }
-        for index in 0..k {
-            sums.copy_from_slice(drive);
-            if runner.rank > 0 {
-                codes.fill(V::Scalar::ZERO);
-                if index == 0 {
-                    // As the block kernel: the product with h, then the factor.
-                    V::columns(&runner.right, &h[..hidden], codes);
-                    for value in codes.chunks_exact_mut(V::LANES) {
-                        V::load(value).mul(start).store(value);
-                    }
-                } else {
-                    V::columns(&runner.right, &z[..hidden], codes);
-                }
-                V::columns(&runner.left, &codes[..runner.rank], sums);
-            } else {
-                V::columns(&runner.left, &z[..hidden], sums);
+    let (rows, start) = (runner.decay.len() / k, V::splat(runner.start_scale));
+    let pieces = input
+        .chunks(INPUT_STEPS * runner.inputs)
+        .zip(states.chunks_mut(INPUT_STEPS * hidden));
+    for (piece, (x, out)) in pieces.enumerate() {
+        let first_step = first_step.saturating_add(piece * INPUT_STEPS);
+        V::inputs(&runner.input_weight, &runner.bias, x, [0, width], drive);
+        let steps = drive.chunks_exact(width).zip(out.chunks_exact_mut(hidden));
+        for (step, (drive, out)) in steps.enumerate() {
+            for (from, to) in h.chunks_exact(V::LANES).zip(z.chunks_exact_mut(V::LANES)) {
+                V::load(from).mul(start).store(to);
             }
-            let at = step.saturating_add(first_step).min(rows - 1) * k + index;
-            advance::<V>(runner, (runner.decay[at], runner.gain[at]), index + 1 == k, sums, z, h);
+            for index in 0..k {
+                let way = Way::of(step * k + index);
+                if runner.rank > 0 {
+                    // As the block kernel: at first the product with h, then the factor.
+                    let source = if index == 0 { &h[..hidden] } else { &z[..hidden] };
+                    V::columns(&runner.right, source, Start::Zero, way, codes);
+                    if index == 0 {
+                        for value in codes.chunks_exact_mut(V::LANES) {
+                            V::load(value).mul(start).store(value);
+                        }
+                    }
+                    V::columns(&runner.left, &codes[..runner.rank], Start::From(drive), way, sums);
+                } else {
+                    V::columns(&runner.left, &z[..hidden], Start::From(drive), way, sums);
+                }
+                let at = step.saturating_add(first_step).min(rows - 1) * k + index;
+                advance::<V>(runner, (runner.decay[at], runner.gain[at]), index + 1 == k, sums, z, h);
+            }
+            out.copy_from_slice(&h[..hidden]);
         }
-        out.copy_from_slice(&h[..hidden]);
     }
     state.copy_from_slice(&h[..hidden]);
 }
