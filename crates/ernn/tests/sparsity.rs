@@ -47,6 +47,7 @@ fn stopped(config: &RunConfig, parent: &Path, last: usize) -> PathBuf {
         out: Out::At(path.clone()),
         threads: 1,
         stop: Arc::default(),
+        test: true,
     };
     let mut observer = StopAfter {
         last,
