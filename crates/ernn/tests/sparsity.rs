@@ -46,8 +46,7 @@ fn stopped(config: &RunConfig, parent: &Path, last: usize) -> PathBuf {
     let options = Options {
         out: Out::At(path.clone()),
         threads: 1,
-        stop: Arc::default(),
-        test: true,
+        ..Options::default()
     };
     let mut observer = StopAfter {
         last,

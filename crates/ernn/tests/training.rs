@@ -42,7 +42,7 @@ fn options(out: &Path) -> Options {
     Options {
         out: Out::At(out.to_path_buf()),
         threads: 1,
-        stop: Arc::default(),
+        ..Options::default()
     }
 }
 

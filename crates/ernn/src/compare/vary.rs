@@ -268,7 +268,7 @@ mod tests {
             "input-noise=1",
         ] {
             let vary: Vary = text.parse().unwrap();
-            refuse_unknown(&[config.clone()], std::slice::from_ref(&vary)).unwrap();
+            refuse_unknown(std::slice::from_ref(&config), std::slice::from_ref(&vary)).unwrap();
             combinations(&config.clone(), &[vary], None, 1)[0][0]
                 .apply(&mut config)
                 .unwrap();
@@ -283,9 +283,11 @@ mod tests {
     #[test]
     fn what_is_no_setting_is_refused() {
         let config = RunConfig::defaults("x");
-        for name in ["colour", "layers", "optimizer", "seed", "retrain"] {
+        for name in ["color", "layers", "optimizer", "seed", "retrain"] {
             let vary: Vary = format!("{name}=1").parse().unwrap();
-            let error = refuse_unknown(&[config.clone()], &[vary]).unwrap_err().to_string();
+            let error = refuse_unknown(std::slice::from_ref(&config), &[vary])
+                .unwrap_err()
+                .to_string();
             assert!(
                 error.contains(&format!("--vary: found {name}, expected a setting")),
                 "{error}"
