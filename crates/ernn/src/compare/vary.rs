@@ -121,7 +121,7 @@ impl Varied {
 const TABLES: [&str; 3] = ["training", "training.optimizer", "model"];
 
 fn table_of(config: &RunConfig, name: &str) -> Option<&'static str> {
-    // What only the settings file can say in full is not varied.
+    // What only the settings file can say in full is not varied, and neither is what judges.
     let whole = [
         "layers",
         "optimizer",
@@ -130,6 +130,7 @@ fn table_of(config: &RunConfig, name: &str) -> Option<&'static str> {
         "from",
         "seed",
         "retrain",
+        "validation",
     ];
     let found = TABLES.into_iter().find(|table| config.has(table, name));
     found.filter(|_| !whole.contains(&name))
@@ -283,7 +284,7 @@ mod tests {
     #[test]
     fn what_is_no_setting_is_refused() {
         let config = RunConfig::defaults("x");
-        for name in ["color", "layers", "optimizer", "seed", "retrain"] {
+        for name in ["color", "layers", "optimizer", "seed", "retrain", "validation"] {
             let vary: Vary = format!("{name}=1").parse().unwrap();
             let error = refuse_unknown(std::slice::from_ref(&config), &[vary])
                 .unwrap_err()
