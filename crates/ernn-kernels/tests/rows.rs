@@ -126,7 +126,8 @@ fn gradients_are_those_of_panels<F: Real>() {
             };
             let mut panels = Panels::new(isa, 1, &[]);
             panels.pack_steps(width, lengths, |sequence, step| {
-                rows.row(sequence, lengths[sequence], step, width)
+                let place = if reversed { lengths[sequence] - 1 - step } else { step };
+                &values[starts[place] + sequence * stride..][..width]
             });
             let in_panels = StateGradient {
                 all: Some(&panels),
