@@ -6,7 +6,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use rand::SeedableRng;
-use rand::seq::SliceRandom;
+use rand::seq::index::sample;
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 use toml::Value;
@@ -145,36 +145,33 @@ fn unknown(name: &str) -> Error {
     }
 }
 
-/// The combinations for one cell: those of the settings that it has. At most `draw` of them, drawn at random but the same for the same
-/// seed, in their order.
-///
-/// # Errors
-/// If a setting is none of the training, and the cell has not got it while no `others` has it either, is found by the caller.
+/// The combinations for one cell: those of the settings that it has, the last one changing fastest. At most `draw` of them, drawn at
+/// random but the same for the same seed, in their order. Their number must be one that can be counted.
 pub(super) fn combinations(config: &RunConfig, varied: &[Vary], draw: Option<usize>, seed: u64) -> Vec<Vec<Varied>> {
     let has = |vary: &&Vary| config.has_in_layers(&vary.name) || table_of(config, &vary.name).is_some();
-    let mut all = vec![Vec::new()];
-    for vary in varied.iter().filter(has) {
-        let with = |before: &Vec<Varied>, value: &Value| {
-            let mut row = before.clone();
-            row.push(Varied {
-                name: vary.name.clone(),
-                value: value.clone(),
-            });
-            row
-        };
-        all = all
-            .iter()
-            .flat_map(|before| vary.values.iter().map(move |value| with(before, value)))
-            .collect();
-    }
-    let Some(draw) = draw.filter(|&draw| draw < all.len()) else {
-        return all;
+    let own: Vec<&Vary> = varied.iter().filter(has).collect();
+    let all: usize = own.iter().map(|vary| vary.values.len()).product();
+    // Only what is drawn is made: of many settings there are more combinations than memory.
+    let mut numbers = match draw.filter(|&draw| draw < all) {
+        Some(draw) => sample(&mut ChaCha8Rng::seed_from_u64(seed), all, draw).into_vec(),
+        None => (0..all).collect(),
     };
-    let mut order: Vec<usize> = (0..all.len()).collect();
-    order.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
-    order.truncate(draw);
-    order.sort_unstable();
-    order.into_iter().map(|index| all[index].clone()).collect()
+    numbers.sort_unstable();
+    numbers.into_iter().map(|number| combination(&own, number)).collect()
+}
+
+/// A number read with the settings as its digits.
+fn combination(varied: &[&Vary], mut number: usize) -> Vec<Varied> {
+    let mut row = Vec::with_capacity(varied.len());
+    for vary in varied.iter().rev() {
+        row.push(Varied {
+            name: vary.name.clone(),
+            value: vary.values[number % vary.values.len()].clone(),
+        });
+        number /= vary.values.len();
+    }
+    row.reverse();
+    row
 }
 
 /// Refuses a setting that none of the cells has.
@@ -256,6 +253,26 @@ mod tests {
         assert_eq!(drawn(1).len(), 6);
         assert_eq!(drawn(1), drawn(1));
         assert_ne!(drawn(1), drawn(2));
+        // More combinations than memory.
+        let names: Vec<String> = [
+            "batch-size",
+            "average",
+            "tbptt",
+            "patience",
+            "dropout",
+            "hidden",
+            "clip-norm",
+            "input-noise",
+        ]
+        .map(|name| {
+            format!(
+                "{name}={}",
+                (1..=100).map(|value| value.to_string()).collect::<Vec<_>>().join(",")
+            )
+        })
+        .into();
+        let varied: Vec<Vary> = names.iter().map(|text| text.parse().unwrap()).collect();
+        assert_eq!(combinations(&config, &varied, Some(3), 1).len(), 3);
     }
 
     #[test]
