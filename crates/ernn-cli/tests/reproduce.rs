@@ -243,6 +243,47 @@ fn reads_experiments_from_a_folder() {
 }
 
 #[test]
+fn settings_are_searched_for_on_the_validation_part() {
+    let search = "\n[search]\nvary = { learning_rate = [0.00001, 0.01], pooling = [\"last\"] }\n";
+    let place = with_experiment(|text| text, |text| text + search);
+    let command = format!("{MINE} --search");
+    let done = place.ok(&command);
+    for part in [
+        "vowels, row ernn-k1: ",
+        "| validation accuracy",
+        "- ernn-k1: ernn-k1-learning_rate-0.01-pooling-last (best/ernn-k1.toml)",
+    ] {
+        assert!(done.stdout.contains(part), "no {part} in {}", done.stdout);
+    }
+    // Both combinations, the better one first, with what was varied.
+    let table = place.text("results/vowels/search-quick/ernn-k1.csv");
+    let lines: Vec<&str> = table.lines().collect();
+    assert_eq!(lines.len(), 3, "{table}");
+    assert!(lines[0].contains(",learning_rate,pooling,part,"), "{table}");
+    assert!(lines[1].contains(",0.01,last,validation,"), "{table}");
+    assert!(lines[2].contains(",0.00001,last,validation,"), "{table}");
+    let best = "runs/reproduce/vowels/search-quick/ernn-k1/best/ernn-k1.toml";
+    assert!(place.text(best).contains("learning_rate = 0.01"));
+    // Nothing is run again, and other settings are another search.
+    assert!(place.ok(&command).stderr.contains("2 of them done before"));
+    let path = place.path("mine/vowels/ernn-k1.toml");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace("hidden = 64", "hidden = 32")).unwrap();
+    place.fails(
+        &command,
+        2,
+        &["--work: found runs/reproduce/vowels/search-quick/ernn-k1, a comparison with rows[0]"],
+    );
+    // A row without a search, and one that would train on what judges.
+    place.fails(
+        "reproduce adding --quick --search",
+        2,
+        &["--search: found adding, whose rows vary no setting, expected an experiment with [search]"],
+    );
+    place.fails(&format!("{command} --protocol paper"), 2, &["--protocol"]);
+}
+
+#[test]
 fn an_unknown_key_is_refused_with_its_file_and_line() {
     let row = |text: String| text.replace("hidden = 64", "hiden = 64");
     let line = row(String::from_utf8(fs::read(experiments().join("japanese-vowels/ernn-k1.toml")).unwrap()).unwrap());

@@ -141,7 +141,7 @@ fn request(arguments: &Arguments) -> Request {
 
 /// A line on stderr for each run.
 #[derive(Default)]
-struct Lines {
+pub(super) struct Lines {
     warned: HashSet<String>,
 }
 

@@ -9,11 +9,12 @@ use ernn::checkpoint::EpochRecord;
 use ernn::compare::Shard;
 use ernn::data::OpenOptions;
 use ernn::reproduce::{
-    self, Availability, Experiment, ExperimentFiles, Options, Plan, Protocol, RunDone, RunRecord, Selection, Start,
-    Variant, Watcher, availability,
+    self, Availability, Experiment, ExperimentFiles, Options, Plan, Protocol, RunDone, RunRecord, SearchedRow,
+    Selection, Start, Variant, Watcher, availability,
 };
 use ernn::train::Ending;
 
+use super::compare;
 use super::run_settings::{stop_on_signals, threads};
 use crate::failure::{Failure, Result};
 use crate::output::{self, say, seconds};
@@ -32,6 +33,10 @@ pub struct Arguments {
     /// The tiny version: little data, few epochs; shows that it works
     #[arg(long)]
     quick: bool,
+    /// Search for the settings of the rows among those that the experiment's [search] names: the validation part judges, and the test
+    /// part is not read. A table a row, OUT/NAME/search/ROW.csv
+    #[arg(long, conflicts_with_all = ["list", "protocol", "time_limit"])]
+    search: bool,
     /// Rows, by the names of their files [default: all]
     #[arg(long, value_name = "ROW,...", value_delimiter = ',')]
     rows: Vec<String>,
@@ -73,7 +78,10 @@ again goes on: runs whose result is there are not run again, one that was stoppe
 short goes on if it is given more time.
 
 The test part is read once, by a finished run; figures of the best test epoch do not exist here. `ernn report results` makes a \
-page of the results.";
+page of the results.
+
+`ernn reproduce NAME --search` shows where the settings of the rows come from, and leaves the best ones of each row in \
+WORK/NAME/search/ROW/best/ROW.toml.";
 
 /// Runs `ernn reproduce`.
 pub fn run(arguments: &Arguments) -> Result<()> {
@@ -105,6 +113,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     };
     let plan = Plan::new(chosen, &selection)?;
     stop_on_signals(&options.stop, "stopping after this batch");
+    if arguments.search {
+        return search(&plan, &options, arguments.json);
+    }
     let done = reproduce::reproduce(&plan, &options, &mut lines)?;
     if arguments.json {
         output::print_json(&done.tables)?;
@@ -112,12 +123,29 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         let tables: Vec<String> = done.tables.iter().map(|table| table.to_markdown()).collect();
         output::print(&format!("{}\nresults: {}", tables.join("\n"), options.out.display()))?;
     }
-    if done.interrupted {
+    ended(done.interrupted, &done.skipped)
+}
+
+/// Searches for the settings of the rows.
+fn search(plan: &Plan, options: &Options, json: bool) -> Result<()> {
+    let done = reproduce::search(plan, options, &mut compare::Lines::default())?;
+    if json {
+        output::print_json(&done.rows)?;
+    } else {
+        let text = |row: &SearchedRow| format!("{}, row {}: {}", row.experiment, row.row, row.table.to_markdown());
+        let tables: Vec<String> = done.rows.iter().map(text).collect();
+        output::print(&format!("{}\nsearches: {}", tables.join("\n"), options.work.display()))?;
+    }
+    ended(done.interrupted, &done.skipped)
+}
+
+fn ended(interrupted: bool, skipped: &[String]) -> Result<()> {
+    if interrupted {
         let how = "the same command (what is finished is not run again)";
         return Err(Failure::Interrupted(how.to_string()));
     }
-    if !done.skipped.is_empty() {
-        return Err(Failure::Partial(format!("not run: {}", done.skipped.join(", "))));
+    if !skipped.is_empty() {
+        return Err(Failure::Partial(format!("not run: {}", skipped.join(", "))));
     }
     Ok(())
 }

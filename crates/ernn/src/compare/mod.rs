@@ -35,5 +35,6 @@ pub use runs::{Comparison, Options, compare, default_folder};
 pub use shard::Shard;
 pub use table::{Best, Spread, Table, TableRow};
 pub(crate) use text::aligned;
+pub(crate) use vary::refuse_unknown;
 pub use vary::{Varied, Vary};
 pub use watcher::{RunDone, Start, Watcher};

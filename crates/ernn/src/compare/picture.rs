@@ -132,6 +132,7 @@ mod tests {
             settings.change_cell(kind).unwrap();
             Row {
                 name: name.to_string(),
+                kind: String::new(),
                 parameters: 1,
                 varied: Vec::new(),
                 settings,
@@ -163,6 +164,7 @@ mod tests {
                 settings.change_cell(kind).unwrap();
                 Row {
                     name: kind.to_string(),
+                    kind: String::new(),
                     parameters: 1,
                     varied: Vec::new(),
                     settings,

@@ -64,8 +64,11 @@ impl Part {
 /// A named variant.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
-    /// Its name, also that of its folder: the cell, and its inner iterations if it has them.
+    /// Its name, also that of its folder: its kind, and what it has of its own.
     pub name: String,
+    /// The cell, and its inner iterations if it has them; or a name of its own (`Plan::search`).
+    #[serde(skip)]
+    pub kind: String,
     /// Number of parameters of its model.
     pub parameters: usize,
     /// What it has of its own, where settings are varied.
@@ -92,9 +95,24 @@ pub struct Plan {
 }
 
 impl Row {
-    /// Its cell, and the inner iterations of cells that have them.
-    pub fn kind(&self) -> String {
-        row_name(&self.settings, &[])
+    /// A row of settings that are complete but for what follows from the data.
+    fn new(name: Option<&str>, mut settings: RunConfig, varied: Vec<Varied>, dataset: &Dataset) -> Result<Self> {
+        varied.iter().try_for_each(|varied| varied.apply(&mut settings))?;
+        let settings = settings.portable().resolved(dataset);
+        settings.check()?;
+        let kind = name.map_or_else(|| kind_of(&settings), String::from);
+        // The kind of a cell says its iterations.
+        let own = varied
+            .iter()
+            .filter(|varied| name.is_some() || varied.name != ITERATIONS);
+        let parts = std::iter::once(kind.clone()).chain(own.map(Varied::file_name));
+        Ok(Row {
+            name: parts.collect::<Vec<_>>().join("-"),
+            kind,
+            parameters: parameters(&settings, dataset),
+            varied,
+            settings,
+        })
     }
 }
 
@@ -121,29 +139,24 @@ impl Plan {
         vary::refuse_unknown(&variants, &request.vary)?;
         let part = judge(base, dataset, request)?;
         let mut rows: Vec<Row> = Vec::new();
-        let rows_of = |settings: RunConfig| {
-            let rows = vary::combinations(&settings, &request.vary, request.draw, base.training.seed);
-            rows.into_iter().map(move |varied| (settings.clone(), varied))
-        };
-        for (mut settings, varied) in variants.into_iter().flat_map(rows_of) {
-            varied.iter().try_for_each(|varied| varied.apply(&mut settings))?;
+        for mut settings in variants {
             // A second pass would train on what judges.
             settings.training.retrain &= part == Part::Test;
-            let mut settings = settings.portable().resolved(dataset);
-            settings.check()?;
-            if let (Matching::Parameters, Some(first)) = (request.matching, rows.first()) {
-                match_parameters(&mut settings, dataset, first.parameters)?;
+            for varied in vary::combinations(&settings, &request.vary, request.draw, base.training.seed) {
+                let mut row = Row::new(None, settings.clone(), varied, dataset)?;
+                if let (Matching::Parameters, Some(first)) = (request.matching, rows.first()) {
+                    match_parameters(&mut row.settings, dataset, first.parameters)?;
+                    row.parameters = parameters(&row.settings, dataset);
+                }
+                if rows.iter().any(|other| other.name == row.name) {
+                    return Err(setting(
+                        "--vary",
+                        format!("{} twice", row.name),
+                        "each combination once",
+                    ));
+                }
+                rows.push(row);
             }
-            let name = row_name(&settings, &varied);
-            if rows.iter().any(|row| row.name == name) {
-                return Err(setting("--vary", format!("{name} twice"), "each combination once"));
-            }
-            rows.push(Row {
-                name,
-                parameters: parameters(&settings, dataset),
-                varied,
-                settings,
-            });
         }
         Ok(Plan {
             dataset: dataset.name.clone(),
@@ -151,6 +164,31 @@ impl Plan {
             part,
             seeds,
             rows,
+        })
+    }
+
+    /// A search: what is varied, on the base of settings that have a name of their own.
+    ///
+    /// # Errors
+    /// If there is no such setting, too many combinations, or no validation part to judge by.
+    pub fn search(name: &str, base: &RunConfig, vary: &[Vary], seeds: usize, dataset: &Dataset) -> Result<Self> {
+        let request = Request {
+            vary: vary.to_vec(),
+            ..Request::default()
+        };
+        vary::refuse_unknown(std::slice::from_ref(base), vary)?;
+        let part = judge(base, dataset, &request)?;
+        let mut base = base.clone();
+        base.training.retrain = false;
+        let rows = vary::combinations(&base, vary, None, base.training.seed).into_iter();
+        Ok(Plan {
+            dataset: dataset.name.clone(),
+            fingerprint: train::fingerprint(dataset),
+            part,
+            seeds: self::seeds(base.training.seed, seeds)?,
+            rows: rows
+                .map(|varied| Row::new(Some(name), base.clone(), varied, dataset))
+                .collect::<Result<_>>()?,
         })
     }
 
@@ -220,14 +258,11 @@ fn cell_variants(base: &RunConfig, cell: &str, request: &Request) -> Result<Vec<
 /// The one setting of a cell that makes rows.
 pub(super) const ITERATIONS: &str = "iterations";
 
-fn row_name(settings: &RunConfig, varied: &[Varied]) -> String {
-    let cell = match settings.layer_setting(ITERATIONS) {
+fn kind_of(settings: &RunConfig) -> String {
+    match settings.layer_setting(ITERATIONS) {
         Some(iterations) => format!("{}-k{iterations}", settings.cell()),
         None => settings.cell().to_string(),
-    };
-    let own = varied.iter().filter(|varied| varied.name != ITERATIONS);
-    let parts = std::iter::once(cell).chain(own.map(Varied::file_name));
-    parts.collect::<Vec<_>>().join("-")
+    }
 }
 
 /// Settings are chosen by the validation part, which must then be there.

@@ -183,13 +183,13 @@ impl Process<'_> {
         let mut found: Vec<Best> = Vec::new();
         for scored in sorted.rows.iter().filter(|row| row.score.is_some()) {
             let row = self.plan.rows.iter().find(|row| row.name == scored.name);
-            let Some(row) = row.filter(|row| found.iter().all(|best| best.kind != row.kind())) else {
+            let Some(row) = row.filter(|row| found.iter().all(|best| best.kind != row.kind)) else {
                 continue;
             };
             let best = Best {
-                kind: row.kind(),
+                kind: row.kind.clone(),
                 row: row.name.clone(),
-                file: format!("best/{}.toml", row.kind()),
+                file: format!("best/{}.toml", row.kind),
             };
             self.folder.write(&best.file, &row.settings.to_portable_toml())?;
             found.push(best);

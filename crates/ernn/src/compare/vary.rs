@@ -175,7 +175,7 @@ fn combination(varied: &[&Vary], mut number: usize) -> Vec<Varied> {
 }
 
 /// Refuses a setting that none of the cells has.
-pub(super) fn refuse_unknown(configs: &[RunConfig], varied: &[Vary]) -> Result<()> {
+pub(crate) fn refuse_unknown(configs: &[RunConfig], varied: &[Vary]) -> Result<()> {
     let known = |name: &str| {
         configs
             .iter()

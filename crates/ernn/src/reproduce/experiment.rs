@@ -13,7 +13,8 @@
 //! source = "har-2"                                    hidden = 80
 //! [model]                                             rank = 20
 //! [training]
-//! [quick]                                             [training]
+//! [search]                                            [training]
+//! [quick]                                             [search]
 //! ```
 //!
 //! `data`, `model` and `training` are those of a run's `config.toml`; a row's stand over what all rows share, and together they
@@ -27,6 +28,7 @@ use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
 use super::files::SHARED_FILE;
+use super::grid::{Grid, Search};
 use super::{Paper, Quick, Variant};
 use crate::evaluate::Metric;
 use crate::train::{RunConfig, overlay};
@@ -43,6 +45,8 @@ pub struct Row {
     pub paper: Paper,
     /// Complete settings, with seed 1 and the honest protocol.
     pub settings: RunConfig,
+    /// What they were chosen from.
+    pub search: Search,
 }
 
 /// Rows on one data set.
@@ -98,6 +102,8 @@ struct SharedFile {
     model: Table,
     #[serde(default)]
     training: Table,
+    #[serde(default)]
+    search: Grid,
     quick: Quick,
 }
 
@@ -111,6 +117,8 @@ struct RowFile {
     model: Table,
     #[serde(default)]
     training: Table,
+    #[serde(default)]
+    search: Grid,
 }
 
 /// A file with its path for messages.
@@ -154,6 +162,15 @@ pub(super) fn read(root: &Path, name: &str, text: &str, rows: &[(&str, &str)]) -
         let path = folder.join(format!("{row}.toml"));
         read_rows.push(read_row(row, &Source { path, text }, &shared, &source)?);
     }
+    let searched = |name: &str| {
+        read_rows
+            .iter()
+            .any(|row| row.search.vary.iter().any(|vary| vary.name == name))
+    };
+    if let Some(stray) = shared.search.names().find(|name| !searched(name)) {
+        let expected = "a setting of the network or the training that some row has and one value says";
+        return Err(source.wrong_last(stray, stray, expected));
+    }
     Ok(Experiment {
         name: name.to_string(),
         title: shared.title,
@@ -175,11 +192,22 @@ fn read_row(name: &str, source: &Source, shared: &SharedFile, shared_source: &So
         );
         return Err(source.wrong(Some(stray), stray, &expected));
     }
+    let settings = complete(shared, &file.model, &file.training, source, shared_source)?;
+    let search = file.search.over(&shared.search, &settings).map_err(|wrong| {
+        let own = file.search.has(&wrong.name);
+        let source = if own { source } else { shared_source };
+        source.wrong_last(
+            &wrong.name,
+            &format!("{} = {}", wrong.name, wrong.found),
+            &wrong.expected,
+        )
+    })?;
     Ok(Row {
         name: name.to_string(),
         title: file.title,
         paper: file.paper,
-        settings: complete(shared, &file.model, &file.training, source, shared_source)?,
+        settings,
+        search,
     })
 }
 
@@ -271,6 +299,17 @@ impl Source<'_> {
             given.is_some_and(|given| given.trim_matches('"') == value)
         };
         self.text.lines().position(gives).map(|line| line + 1)
+    }
+
+    /// As `wrong`, at the last place of a key: `[search]` stands behind the settings that it names again.
+    fn wrong_last(&self, key: &str, found: &str, expected: &str) -> Error {
+        let names = |line: &str| {
+            let mut words = line.split(|letter: char| !(letter.is_alphanumeric() || letter == '_'));
+            words.any(|word| word == key)
+        };
+        let lines = self.text.lines().collect::<Vec<_>>();
+        let line = lines.iter().rposition(|line| names(line)).map(|line| line + 1);
+        self.error(line, found.to_string(), expected.to_string())
     }
 
     fn wrong(&self, key: Option<&str>, found: &str, expected: &str) -> Error {

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::super::ExperimentFiles;
 use super::*;
+use crate::compare::{Varied, Vary};
 use crate::data::{Dataset, Part};
 
 const SHARED: &str = r#"title = "Vowels"
@@ -173,6 +174,120 @@ fn refuses_with_file_line_found_and_expected() {
         let expected = format!("experiments/vowels/{message}");
         assert!(error.starts_with(&expected), "{error}\n{expected}");
         assert!(error.contains(", expected "), "{error}");
+    }
+}
+
+const SEARCH: &str = r#"
+[search]
+seeds = 2
+vary = { gamma = [1.0, 2.0], rank = [4, 8], learning_rate = [0.01, 0.001] }
+"#;
+
+fn names(row: &Row) -> Vec<&str> {
+    row.search.vary.iter().map(|vary| &vary.name[..]).collect()
+}
+
+#[test]
+fn a_row_is_searched_for_by_what_its_cell_has() {
+    let rnn = format!("{RNN}[search]\nvary = {{ learning_rate = [0.1], activation = [\"relu\", \"tanh\"] }}\n");
+    let experiment = read_texts(&format!("{SHARED}{SEARCH}"), ERNN, &rnn).unwrap();
+    let [ernn, rnn] = &experiment.rows[..] else {
+        panic!("two rows")
+    };
+    assert_eq!((ernn.search.seeds, rnn.search.seeds), (2, 2));
+    assert_eq!(names(ernn), ["gamma", "learning_rate", "rank"]);
+    assert_eq!(names(rnn), ["activation", "learning_rate", "rank"]);
+    assert_eq!(rnn.search.vary[1].values, [Value::Float(0.1)]);
+    let without = read_texts(SHARED, ERNN, RNN).unwrap();
+    assert!(without.rows.iter().all(|row| row.search.vary.is_empty()));
+}
+
+#[test]
+fn a_search_that_cannot_be_is_refused_with_its_line() {
+    let cases = [
+        (
+            "rank = [4, 8]",
+            "color = [4, 8]",
+            "experiment.toml, line 37: found color, expected a setting",
+        ),
+        (
+            "rank = [4, 8]",
+            "seed = [4, 8]",
+            "experiment.toml, line 37: found seed, expected a setting",
+        ),
+        (
+            "rank = [4, 8]",
+            "rank = []",
+            "experiment.toml, line 37: found rank = [], expected a list of values",
+        ),
+        (
+            "rank = [4, 8]",
+            "rank = 4",
+            "experiment.toml, line 37: found rank = 4, expected a list of values",
+        ),
+        (
+            "[0.01, 0.001]",
+            "[0.01, -1.0]",
+            "experiment.toml, line 37: found learning_rate = [0.01, -1.0], expected ",
+        ),
+        (
+            "[0.01, 0.001]",
+            "[0.01, \"fast\"]",
+            "experiment.toml, line 37: found learning_rate = ",
+        ),
+        (
+            "[4, 8]",
+            "[4, 800]",
+            "experiment.toml, line 37: found rank = [4, 800], expected ",
+        ),
+        (
+            "seeds = 2",
+            "seeds = 0",
+            "experiment.toml, line 36: found seeds = 0, expected at least one",
+        ),
+        (
+            "seeds = 2",
+            "speeds = 2",
+            "experiment.toml, line 36: found unknown field `speeds`",
+        ),
+    ];
+    for (from, to, message) in cases {
+        let shared = format!("{SHARED}{}", SEARCH.replace(from, to));
+        let error = read_texts(&shared, ERNN, RNN).unwrap_err().to_string();
+        assert!(
+            error.starts_with(&format!("experiments/vowels/{message}")),
+            "{error}\n{message}"
+        );
+    }
+    let rnn = format!("{RNN}[search]\nvary = {{ rank = [4, 8], gamma = [1.0] }}\n");
+    let error = read_texts(SHARED, ERNN, &rnn).unwrap_err().to_string();
+    assert!(
+        error.starts_with("experiments/vowels/rnn.toml, line 8: found gamma = [1.0], expected "),
+        "{error}"
+    );
+}
+
+/// A row whose settings its own search has not seen was not chosen by it.
+#[test]
+fn rows_have_settings_that_their_search_tries() {
+    for experiment in experiments() {
+        for row in experiment.rows.iter().filter(|row| !row.search.vary.is_empty()) {
+            let tried = |vary: &Vary| {
+                let mut values = vary.values.iter();
+                values.any(|value| {
+                    let mut settings = row.settings.clone();
+                    let varied = Varied {
+                        name: vary.name.clone(),
+                        value: value.clone(),
+                    };
+                    varied.apply(&mut settings).unwrap();
+                    settings == row.settings
+                })
+            };
+            for vary in &row.search.vary {
+                assert!(tried(vary), "{}/{}: {}", experiment.name, row.name, vary.name);
+            }
+        }
     }
 }
 

@@ -8,11 +8,14 @@
 //! Result files are the memory of what was done: they hold settings, machine, revision, numbers and learning curves, and no weights.
 //! Checkpoints and models lie in a work folder of the same shape, which may be thrown away once the results are there.
 //! A variant is a protocol, with `-quick` behind it for the tiny version.
+//!
+//! The settings of a row come from a search (`search`) on the validation part, through `compare`; its table lies beside the results.
 
 mod available;
 mod embedded;
 mod experiment;
 mod files;
+mod grid;
 mod paper;
 mod plan;
 mod protocol;
@@ -20,6 +23,7 @@ mod quick;
 mod record;
 mod revision;
 mod runs;
+mod search;
 mod table;
 mod text;
 mod watcher;
@@ -27,6 +31,7 @@ mod watcher;
 pub use available::{Availability, availability};
 pub use experiment::{Experiment, Row};
 pub use files::ExperimentFiles;
+pub use grid::Search;
 pub use paper::Paper;
 pub use plan::{Plan, PlannedRun, Selection, Stage};
 pub use protocol::{Protocol, Variant};
@@ -34,6 +39,7 @@ pub use quick::{Quick, limited};
 pub use record::{Curves, RunRecord};
 pub(crate) use record::{confusion as confusion_of, validation as validation_of};
 pub use runs::{Options, Reproduction, reproduce};
+pub use search::{Searched, SearchedRow, search};
 pub use table::{Table, TableRow};
 pub(crate) use text::cells as table_cells;
 pub use watcher::{RunDone, Start, Watcher};

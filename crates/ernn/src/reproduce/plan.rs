@@ -94,7 +94,13 @@ impl Plan {
         self.seeds.unwrap_or(own)
     }
 
-    /// The runs of one process. Runs are dealt out in turns, so that every process has its share of the rows that take long.
+    /// The number of seeds that was asked for.
+    pub(super) fn asked_seeds(&self) -> Option<usize> {
+        self.seeds
+    }
+
+    /// The runs of one process. Runs are dealt out in turns, so that every process has its share of the rows that take long. The tiny
+    /// versions go experiment by experiment: to read the data takes longer than they do.
     pub fn runs(&self, shard: Shard) -> Vec<PlannedRun> {
         let mut all = Vec::new();
         for (index, experiment) in self.experiments.iter().enumerate() {
@@ -109,7 +115,8 @@ impl Plan {
                 }
             }
         }
-        all.sort_by_key(|&(stage, seed, run)| (stage, seed, run.experiment, run.row));
+        let data = |run: PlannedRun| if self.variant.quick { run.experiment } else { 0 };
+        all.sort_by_key(|&(stage, seed, run)| (data(run), stage, seed, run.experiment, run.row));
         let own = all.into_iter().enumerate().filter(|(index, _)| shard.holds(*index));
         own.map(|(_, (_, _, run))| run).collect()
     }
@@ -201,6 +208,29 @@ mod tests {
         strongest.sort();
         strongest.dedup();
         assert_eq!(strongest, ["fastgrnn", "spectral"]);
+    }
+
+    #[test]
+    fn tiny_versions_go_experiment_by_experiment() {
+        let experiments = ExperimentFiles::embedded().read().unwrap();
+        let count = experiments.len();
+        let quick = Selection {
+            variant: Variant {
+                quick: true,
+                ..Variant::default()
+            },
+            ..Selection::default()
+        };
+        let plan = Plan::new(experiments, &quick).unwrap();
+        for shard in ["1/1", "2/2"] {
+            let mut order: Vec<usize> = plan
+                .runs(shard.parse().unwrap())
+                .iter()
+                .map(|run| run.experiment)
+                .collect();
+            order.dedup();
+            assert_eq!(order, (0..count).collect::<Vec<_>>(), "{shard}");
+        }
     }
 
     #[test]

@@ -180,14 +180,7 @@ impl RunRecord {
     }
 
     pub(super) fn write(&self, path: &Path) -> Result<()> {
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(|source| Error::Io {
-                path: folder.to_path_buf(),
-                action: "create",
-                source,
-            })?;
-        }
-        write_atomically(path, self.to_json().as_bytes())
+        write_with_folder(path, &self.to_json())
     }
 
     /// One line a field, in the order of the struct.
@@ -209,4 +202,16 @@ pub(super) fn epochs(run: &PastRun) -> usize {
         .iter()
         .filter(|record| record.phase == Phase::Select)
         .count()
+}
+
+/// A file of results, in a folder that may not be there yet.
+pub(super) fn write_with_folder(path: &Path, text: &str) -> Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(|source| Error::Io {
+            path: folder.to_path_buf(),
+            action: "create",
+            source,
+        })?;
+    }
+    write_atomically(path, text.as_bytes())
 }

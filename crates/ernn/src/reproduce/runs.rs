@@ -95,6 +95,23 @@ pub fn reproduce(plan: &Plan, options: &Options, watcher: &mut dyn Watcher) -> R
     })
 }
 
+/// The data of an experiment; little of it for the tiny version.
+pub(super) fn open(plan: &Plan, experiment: usize, options: &Options) -> Result<Dataset> {
+    let experiment = &plan.experiments[experiment];
+    let settings = &experiment.rows[0].settings;
+    let dataset = data::open(
+        &settings.data.source,
+        &OpenOptions {
+            data_dir: options.data_dir.clone(),
+            ..settings.data.options()
+        },
+    )?;
+    Ok(match plan.variant.quick {
+        true => limited(dataset, experiment.quick.limit),
+        false => dataset,
+    })
+}
+
 struct Process<'a> {
     plan: &'a Plan,
     options: &'a Options,
@@ -255,17 +272,7 @@ impl Process<'_> {
             return Ok(());
         }
         self.data = None;
-        let settings = self.plan.settings(run);
-        let mut dataset = data::open(
-            &settings.data.source,
-            &OpenOptions {
-                data_dir: self.options.data_dir.clone(),
-                ..settings.data.options()
-            },
-        )?;
-        if self.plan.variant.quick {
-            dataset = limited(dataset, self.plan.experiments[run.experiment].quick.limit);
-        }
+        let dataset = open(self.plan, run.experiment, self.options)?;
         self.data = Some((run.experiment, dataset));
         Ok(())
     }
