@@ -65,6 +65,25 @@ fn the_page_needs_nothing_else_and_says_everything() {
     assert!(!markdown.contains("<b>"));
 }
 
+/// A pipe or a device is not looked into: it may have no end.
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_not_replaced() {
+    let place = Place::new();
+    place.ok("reproduce japanese-vowels --quick --threads 1 --rows rnn");
+    place.ok("report results --out page.html");
+    let (page, pipe) = (place.text("page.html"), place.path("pipe.html"));
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    // Whoever reads the pipe finds an older report in it.
+    std::thread::spawn(move || std::fs::write(pipe, page));
+    place.fails(
+        "report results --out pipe.html",
+        2,
+        &["--out: found pipe.html, which is no report"],
+    );
+}
+
 #[test]
 fn an_older_report_is_replaced_and_nothing_else() {
     let place = Place::new();

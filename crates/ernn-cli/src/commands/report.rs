@@ -57,8 +57,9 @@ fn may_be_replaced(path: &Path) -> Result<()> {
     if path.symlink_metadata().is_err() {
         return Ok(());
     }
-    let own = fs::read_to_string(path).is_ok_and(|text| text.contains(GENERATOR));
-    if own {
+    // A device has no end: it is not even looked into.
+    let own = || fs::read_to_string(path).is_ok_and(|text| text.contains(GENERATOR));
+    if path.is_file() && own() {
         return Ok(());
     }
     Err(Failure::Library(Error::Setting {

@@ -241,6 +241,11 @@ fn a_search_that_cannot_be_is_refused_with_its_line() {
             "experiment.toml, line 37: found rank = [4, 800], expected ",
         ),
         (
+            "[0.01, 0.001]",
+            "[0.01, 1e-2]",
+            "experiment.toml, line 37: found learning_rate = [0.01, 0.01], 0.01 twice, expected each value once",
+        ),
+        (
             "seeds = 2",
             "seeds = 0",
             "experiment.toml, line 36: found seeds = 0, expected at least one",

@@ -66,6 +66,14 @@ impl Grid {
                 other => return Err(wrong(&name, &other.to_string(), "a list of values, [A, B]")),
             };
             let text = Value::Array(values.clone()).to_string();
+            let repeated = (1..values.len()).find(|&index| values[..index].contains(&values[index]));
+            if let Some(index) = repeated {
+                return Err(wrong(
+                    &name,
+                    &format!("{text}, {} twice", values[index]),
+                    "each value once",
+                ));
+            }
             let own = Vary { name, values };
             match check(&own, settings) {
                 Ok(()) => vary.push(own),
