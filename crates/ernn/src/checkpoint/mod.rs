@@ -13,6 +13,7 @@ mod saved_model;
 mod tensor_file;
 
 pub use atomic::write_atomically;
+pub(crate) use atomic::write_with_folder;
 pub use run_state::{Best, EpochRecord, Phase, RunState, Tally};
 pub use saved_model::{Provenance, SavedModel};
 pub use tensor_file::Checksum;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 use super::{Plan, PlannedRun};
-use crate::checkpoint::write_atomically;
+use crate::checkpoint::{write_atomically, write_with_folder};
 use crate::train::{Ending, PastRun};
 use crate::{Error, Result};
 
@@ -70,11 +70,7 @@ impl Folder {
     }
 
     pub fn write(&self, name: &str, text: &str) -> Result<()> {
-        let path = self.path.join(name);
-        if let Some(parent) = path.parent() {
-            fs::create_dir_all(parent).map_err(io_error(parent, "create"))?;
-        }
-        write_atomically(&path, text.as_bytes())
+        write_with_folder(&self.path.join(name), text.as_bytes())
     }
 }
 

@@ -16,7 +16,6 @@ mod page;
 mod speed;
 mod tables;
 
-use std::fs;
 use std::path::Path;
 
 pub use collect::collect;
@@ -26,20 +25,13 @@ pub(crate) use page::document;
 pub use page::html;
 pub(crate) use tables::table;
 
-use crate::checkpoint::write_atomically;
-use crate::{Error, Result};
+use crate::Result;
+use crate::checkpoint::write_with_folder;
 
 /// Stands in every report, so that one may be replaced by the next.
 pub const GENERATOR: &str = "<!-- generator: ernn report -->";
 
 /// Writes a report, and its folder if there is none.
 pub fn write(path: &Path, text: &str) -> Result<()> {
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        fs::create_dir_all(folder).map_err(|source| Error::Io {
-            path: folder.to_path_buf(),
-            action: "create",
-            source,
-        })?;
-    }
-    write_atomically(path, text.as_bytes())
+    write_with_folder(path, text.as_bytes())
 }

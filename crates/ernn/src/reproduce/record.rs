@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Paper, Protocol};
-use crate::checkpoint::{EpochRecord, Phase, write_atomically};
+use crate::checkpoint::{EpochRecord, Phase, write_with_folder};
 use crate::evaluate::Metric;
 use crate::train::{Ending, PastRun, RunConfig};
 use crate::{Error, Result};
@@ -180,7 +180,7 @@ impl RunRecord {
     }
 
     pub(super) fn write(&self, path: &Path) -> Result<()> {
-        write_with_folder(path, &self.to_json())
+        write_with_folder(path, self.to_json().as_bytes())
     }
 
     /// One line a field, in the order of the struct.
@@ -202,16 +202,4 @@ pub(super) fn epochs(run: &PastRun) -> usize {
         .iter()
         .filter(|record| record.phase == Phase::Select)
         .count()
-}
-
-/// A file of results, in a folder that may not be there yet.
-pub(super) fn write_with_folder(path: &Path, text: &str) -> Result<()> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(|source| Error::Io {
-            path: folder.to_path_buf(),
-            action: "create",
-            source,
-        })?;
-    }
-    write_atomically(path, text.as_bytes())
 }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::plan::{Plan, setting};
-use super::record::write_with_folder;
 use super::runs::{Options, open};
 use super::{Experiment, Row};
+use crate::checkpoint::write_with_folder;
 use crate::compare::{self, Comparison, Table, Watcher};
 use crate::{Error, Result};
 
@@ -96,7 +96,7 @@ fn search_rows(
         let Comparison { table, interrupted } =
             compare::compare(&dataset, &own, &own_options, watcher).map_err(of_work)?;
         let file = options.out.join(&folder).join(format!("{}.csv", row.name));
-        write_with_folder(&file, &table.to_csv())?;
+        write_with_folder(&file, table.to_csv().as_bytes())?;
         searched.rows.push(SearchedRow {
             experiment: experiment.name.clone(),
             row: row.name.clone(),
