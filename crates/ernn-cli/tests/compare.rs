@@ -145,6 +145,20 @@ fn a_run_is_the_same_as_one_of_ernn_train() {
 }
 
 #[test]
+fn sizes_are_those_that_train_prints() {
+    let place = Place::new();
+    place.ok("compare japanese-vowels --cells rnn --epochs 3 --seeds 1 --sparsity 0.9 --json --out c");
+    let table = place.text("c/compare.csv");
+    let mut lines = table.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let (names, values) = (lines.next().unwrap(), lines.next().unwrap());
+    let column = names.iter().position(|&name| name == "kilobytes").unwrap();
+    let run: Value = serde_json::from_str(&place.text("c/rnn/seed-1/result.json")).unwrap();
+    let [size, all] = ["size_kb", "parameters"].map(|name| run[name].as_f64().unwrap());
+    assert!(size < all / 256.0, "{run}");
+    assert!((values[column].parse::<f64>().unwrap() - size).abs() < 1e-9, "{table}");
+}
+
+#[test]
 fn the_same_command_runs_nothing_again() {
     let place = Place::new();
     let table = place.json(&small());

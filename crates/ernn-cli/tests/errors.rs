@@ -304,6 +304,11 @@ fn data_that_is_not_there_or_of_no_use() {
         );
     }
     place.fails("predict run nowhere.csv", 1, &["nowhere.csv: cannot read"]);
+    place.fails(
+        "predict run digits",
+        2,
+        &["digits: found the name of a known data set, expected a file"],
+    );
     place.write("sheet.xlsx", "x");
     place.fails("train sheet.xlsx", 1, &["sheet.xlsx", ".csv"]);
     place.write("one.csv", "series,x,label\na,1,up\nb,2,up\n");

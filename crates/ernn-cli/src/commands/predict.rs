@@ -57,7 +57,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let options = arguments.reading.as_for(&saved)?.options();
     let mut sequences = match file.as_str() {
         "-" => data::read_sequences(io::stdin().lock(), &options)?,
-        file => data::open_sequences(Path::new(file), &options)?,
+        file => {
+            refuse_known(file)?;
+            data::open_sequences(Path::new(file), &options)?
+        }
     };
     super::fit_to_model(&saved, &sequences.feature_names, &mut sequences.part);
     super::warn_of_length(&saved, sequences.part.longest());
@@ -68,6 +71,16 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         Format::Json => write_json(&mut out, &saved.classes, &sequences.names, &predictions)?,
     }
     Ok(out.flush()?)
+}
+
+/// The name of a data set is no file, though other commands take it.
+fn refuse_known(file: &str) -> Result<()> {
+    if Path::new(file).exists() || !data::known().iter().any(|known| known.name == file) {
+        return Ok(());
+    }
+    Err(Failure::Usage(format!(
+        "{file}: found the name of a known data set, expected a file, a folder or - (`ernn evaluate` takes known names)"
+    )))
 }
 
 fn write_csv(out: &mut impl Write, classes: &[String], names: &[String], predictions: &[Prediction]) -> io::Result<()> {

@@ -53,7 +53,7 @@ pub struct SharedModelFlags {
     /// Rank of the recurrent matrix: a number, or full
     #[arg(long, value_name = "N|full")]
     pub rank: Option<String>,
-    /// Rank of the input matrix: a number, or full (not for ernn, spectral, antisymmetric)
+    /// Rank of the input matrix: a number, or full (of rnn, fastrnn, fastgrnn, ugrnn, gru and lstm)
     #[arg(long, value_name = "N|full")]
     pub input_rank: Option<String>,
     /// Nonlinearity: relu, tanh, sigmoid, or the piecewise-linear hard-tanh, hard-sigmoid

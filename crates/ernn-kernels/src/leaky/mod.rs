@@ -1,4 +1,4 @@
-//! The leaky family: one recurrence for ERNN, RNN, FastRNN, AntisymmetricRNN and (later) SpectralRNN, once folded.
+//! The leaky family: one recurrence for ERNN, RNN, FastRNN, AntisymmetricRNN and SpectralRNN, once folded.
 //!
 //! ```text
 //! u_t     = W x_t + b

@@ -48,7 +48,7 @@ pub struct DeepTransitionConfig {
     pub eta_learning_rate: f64,
     /// `gamma`, not learned.
     pub gamma: f64,
-    /// `T`: time steps with a step size of their own; the training part's longest sequence.
+    /// `T`: time steps with a step size of their own; those of the longest sequence of training and validation part, or of the window of a text.
     pub max_steps: usize,
     /// Standard deviation of the initial `W`.
     pub deviation: f64,

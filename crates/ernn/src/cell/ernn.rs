@@ -87,7 +87,7 @@ pub enum Projection {
     Identity,
 }
 
-/// Settings of an ERNN; the defaults are the paper's.
+/// Settings of an ERNN; the defaults are those of the authors' code.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ErnnConfig {
@@ -113,7 +113,7 @@ pub struct ErnnConfig {
     pub gamma: f64,
     /// `P`.
     pub projection: Projection,
-    /// `T`: time steps with a step size of their own; the training part's longest sequence.
+    /// `T`: time steps with a step size of their own; those of the longest sequence of training and validation part, or of the window of a text.
     pub max_steps: usize,
     /// Standard deviation of the initial matrices.
     pub deviation: f64,

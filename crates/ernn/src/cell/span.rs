@@ -15,7 +15,7 @@ pub struct Span {
     pub start: usize,
     /// Whether weight decay applies (matrices yes; biases, step sizes and gates' scalars no).
     pub decay: bool,
-    /// Multiplies the learning rate (step sizes learn slower than matrices).
+    /// Multiplies the learning rate (of step sizes: `eta_learning_rate`).
     pub learning_rate_scale: f64,
 }
 

@@ -70,7 +70,8 @@ pub struct TableRow {
     pub score: Option<Spread>,
     /// Numbers in the model.
     pub parameters: usize,
-    /// Size as the paper counts it: 4 bytes a parameter, 1 KB being 1,024 bytes.
+    /// Size as the paper counts it: 4 bytes for each parameter that is not zero, without those of the embedding, 1 KB being 1,024 bytes. Before
+    /// the first run has ended, all parameters count.
     pub kilobytes: f64,
     /// Mean wall time of the training.
     pub train_seconds: Option<f64>,
@@ -137,7 +138,7 @@ impl TableRow {
             metric: ended.first().map_or(Metric::default(), |run| run.evaluation.score().0),
             score: Spread::of(&values(|run| run.evaluation.score().1)),
             parameters: row.parameters,
-            kilobytes: row.parameters as f64 * 4.0 / 1024.0,
+            kilobytes: mean(&values(PastRun::size_without_embedding)).unwrap_or(row.parameters as f64 * 4.0 / 1024.0),
             train_seconds: mean(&values(|run| run.train_seconds)),
             seconds_to_best: mean(&values(PastRun::seconds_to_best)),
             latency_milliseconds,

@@ -109,8 +109,8 @@ const SHOWN: [&str; 2] = [ITERATIONS, "hidden"];
 const CSV_NAMES: usize = 4;
 const MARKDOWN_NAMES: usize = 3;
 
-const MEANING: &str = "The score: mean ± sample standard deviation over the seeds, and lowest to highest. KB: 4 bytes a \
-parameter. Times: means over the seeds; for one sequence the median of many repetitions on one thread.";
+const MEANING: &str = "The score: mean ± sample standard deviation over the seeds, and lowest to highest. KB: 4 bytes for \
+each parameter that is not zero, without the embedding. Times: means over the seeds; for one sequence the median of many repetitions on one thread.";
 
 fn csv_values(row: &TableRow, part: &str) -> Vec<(&'static str, String)> {
     let known = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());

@@ -9,7 +9,8 @@
 //! Checkpoints and models lie in a work folder of the same shape, which may be thrown away once the results are there.
 //! A variant is a protocol, with `-quick` behind it for the tiny version.
 //!
-//! The settings of a row come from a search (`search`) on the validation part, through `compare`; its table lies beside the results.
+//! What a row's settings were chosen from is its search (`[search]`, `search`): a comparison judged by the validation part, whose table lies
+//! beside the results.
 
 mod available;
 mod embedded;

@@ -16,7 +16,8 @@ pub enum Protocol {
     /// The epoch is selected on the validation part; its model is measured on the test part once.
     #[default]
     Honest,
-    /// As the paper: 20 % of the training part for the settings, then trained anew on all of it, and measured on the test part once.
+    /// As the paper: 20 % of the training part for validation, then trained anew on all of it for as many epochs, and measured on the test
+    /// part once.
     Paper,
 }
 
@@ -34,8 +35,8 @@ impl Protocol {
         match self {
             Protocol::Honest => "the epoch is selected on the validation part, then the test part is read once",
             Protocol::Paper => {
-                "20 % of the training part validates the settings, then the model is trained anew on all of it, and the test part is \
-                 read once"
+                "a validation part (20 % of the training part, where the data has none) selects the epoch, then the model is trained anew \
+                 on all of it for as many epochs, and the test part is read once"
             }
         }
     }

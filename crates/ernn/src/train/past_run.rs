@@ -71,6 +71,11 @@ impl PastRun {
         Ok(Some(run))
     }
 
+    /// As `size_kb`, without the embedding, as papers count.
+    pub fn size_without_embedding(&self) -> f64 {
+        self.size_kb - (4 * self.embedding_parameters) as f64 / 1024.0
+    }
+
     /// Whether it came to its end: all epochs, or as many as `patience` left it.
     pub fn is_finished(&self) -> bool {
         matches!(self.ending, Ending::Finished | Ending::EarlyStopped)

@@ -22,7 +22,7 @@ pub enum Ending {
     Diverged,
 }
 
-/// The machine of a run. Results do not depend on it; times do.
+/// The machine of a run. Results depend on nothing of it but the instruction set, which rounds in its own way; times do.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Machine {
     /// Operating system.

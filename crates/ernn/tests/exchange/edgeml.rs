@@ -122,6 +122,23 @@ fn edgemls_cells_compute_the_same_here() {
 }
 
 #[test]
+fn what_is_assumed_is_said() {
+    let read =
+        |name: &str, options: &ImportOptions| edgeml::read(folder_of(name).path(), options, None, true).unwrap().notes;
+    let both = "no file says the nonlinearities: taken the update's as tanh (--activation), the gates' as sigmoid (--gate-activation)";
+    let nothing = ImportOptions::default();
+    assert_eq!(read("GRU_low_low", &nothing), [both]);
+    let told = ImportOptions {
+        activation: Some(Activation::Tanh),
+        ..ImportOptions::default()
+    };
+    assert_eq!(
+        read("GRU_low_low", &told),
+        ["no file says the nonlinearities: taken the gates' as sigmoid (--gate-activation)"]
+    );
+}
+
+#[test]
 fn low_rank_stays_low_rank() {
     let folder = folder_of("GRU_low_low");
     let model = read(folder.path()).unwrap().model.model;

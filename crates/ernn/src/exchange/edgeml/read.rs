@@ -34,6 +34,7 @@ pub fn read(path: &Path, options: &ImportOptions, flavor: Option<Flavor>, normal
         return Err(folder.error_in("FC", format!("shape {:?}", readout.shape()), expected));
     }
     let layers = vec![cell(kind, hidden, rank(&input), rank(&state), options)?];
+    notes.extend(assumed(kind, options));
     let config = ModelConfig {
         pooling: options.pooling.unwrap_or(Pooling::Last),
         ..ModelConfig::new(inputs, readout.columns, layers)
@@ -101,6 +102,18 @@ fn kind(folder: &Folder) -> Result<Kind> {
                         Bh.npy (UGRNN)";
         Err(folder.error("none of them", expected))
     }
+}
+
+/// What no file says and no option told.
+fn assumed(kind: Kind, options: &ImportOptions) -> Option<String> {
+    let activation = options
+        .activation
+        .is_none()
+        .then_some("the update's as tanh (--activation)");
+    let gates = kind != Kind::FastRnn && options.gate_activation.is_none();
+    let gates = gates.then_some("the gates' as sigmoid (--gate-activation)");
+    let taken: Vec<&str> = activation.into_iter().chain(gates).collect();
+    (!taken.is_empty()).then(|| format!("no file says the nonlinearities: taken {}", taken.join(", ")))
 }
 
 fn cell(kind: Kind, hidden: usize, input_rank: Rank, rank: Rank, options: &ImportOptions) -> Result<CellConfig> {
