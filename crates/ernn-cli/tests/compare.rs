@@ -158,6 +158,19 @@ fn sizes_are_those_that_train_prints() {
     assert!((values[column].parse::<f64>().unwrap() - size).abs() < 1e-9, "{table}");
 }
 
+/// Not even a first loss: there is no number to be read back.
+#[test]
+fn a_run_without_any_loss_is_counted_too() {
+    let place = Place::new();
+    let command = "compare japanese-vowels --cells ernn --vary eta=0.01,1e6 --seeds 1 --epochs 1 --out cmp";
+    let table = place.json(command);
+    assert_eq!(table["complete"], true, "{table}");
+    let row = &table["rows"][1];
+    assert_eq!((&row["diverged"], &row["score"]), (&1.into(), &Value::Null), "{table}");
+    place.ok("report cmp --out page.html");
+    place.ok("report cmp/ernn-k1-eta-1000000.0/seed-1 --out run.html");
+}
+
 #[test]
 fn the_same_command_runs_nothing_again() {
     let place = Place::new();

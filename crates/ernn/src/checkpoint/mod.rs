@@ -8,6 +8,7 @@
 //! old file or the new one and never a half.
 
 mod atomic;
+pub(crate) mod null;
 mod run_state;
 mod saved_model;
 mod tensor_file;

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::null;
 use super::tensor_file::{self, Format, Tensor, TensorFile};
 use crate::cell::Equilibria;
 use crate::{Error, Result};
@@ -26,8 +27,10 @@ pub struct EpochRecord {
     /// From 1.
     pub epoch: usize,
     /// Mean loss a sequence during the epoch, with noise and dropout.
+    #[serde(deserialize_with = "null::number")]
     pub train_loss: f64,
     /// Accuracy during the epoch, with noise and dropout.
+    #[serde(deserialize_with = "null::number")]
     pub train_accuracy: f64,
     /// Mean loss on the validation part after the epoch.
     pub validation_loss: Option<f64>,
@@ -38,6 +41,7 @@ pub struct EpochRecord {
     /// Learning rate of the epoch's last step.
     pub learning_rate: f64,
     /// Mean global gradient norm before clipping.
+    #[serde(deserialize_with = "null::number")]
     pub gradient_norm: f64,
     /// Wall time of the epoch, validation included.
     pub seconds: f64,

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Metric;
 use crate::cell::Equilibria;
+use crate::checkpoint::null;
 use crate::data::Task;
 
 /// How one class fares.
@@ -25,6 +26,7 @@ pub struct Evaluation {
     /// Sequences; steps where each has a target.
     pub examples: usize,
     /// Mean cross-entropy of an example, in nats, unweighted; for regression the mean squared error.
+    #[serde(deserialize_with = "null::number")]
     pub loss: f64,
     /// Part of the examples that were classified correctly; none for regression.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Paper, Protocol};
-use crate::checkpoint::{EpochRecord, Phase, write_with_folder};
+use crate::checkpoint::{EpochRecord, Phase, null, write_with_folder};
 use crate::evaluate::Metric;
 use crate::train::{Ending, PastRun, RunConfig};
 use crate::{Error, Result};
@@ -92,14 +92,19 @@ pub struct RunRecord {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Curves {
     /// Mean loss during the epoch.
+    #[serde(deserialize_with = "null::numbers")]
     pub train_loss: Vec<f64>,
     /// Metric during the epoch.
+    #[serde(deserialize_with = "null::numbers")]
     pub train: Vec<f64>,
     /// Mean loss on the validation part.
+    #[serde(deserialize_with = "null::numbers")]
     pub validation_loss: Vec<f64>,
     /// Metric on the validation part.
+    #[serde(deserialize_with = "null::numbers")]
     pub validation: Vec<f64>,
     /// Wall time.
+    #[serde(deserialize_with = "null::numbers")]
     pub seconds: Vec<f64>,
 }
 
