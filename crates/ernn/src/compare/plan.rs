@@ -100,15 +100,20 @@ impl Row {
         varied.iter().try_for_each(|varied| varied.apply(&mut settings))?;
         let settings = settings.portable().resolved(dataset);
         settings.check()?;
-        let kind = name.map_or_else(|| kind_of(&settings), String::from);
+        let first = name.map_or_else(|| kind_of(&settings), String::from);
         // The kind of a cell says its iterations.
         let own = varied
             .iter()
             .filter(|varied| name.is_some() || varied.name != ITERATIONS);
-        let parts = std::iter::once(kind.clone()).chain(own.map(Varied::file_name));
+        let parts = std::iter::once(first.clone()).chain(own.map(Varied::file_name));
+        let searched = varied.iter().any(|varied| varied.name == ITERATIONS);
         Ok(Row {
             name: parts.collect::<Vec<_>>().join("-"),
-            kind,
+            // Iterations that are searched for make no kinds.
+            kind: match name {
+                None if searched => settings.cell().to_string(),
+                _ => first,
+            },
             parameters: parameters(&settings, dataset),
             varied,
             settings,

@@ -42,6 +42,22 @@ fn iterations_make_rows_of_the_cells_that_have_them() {
 }
 
 #[test]
+fn iterations_that_are_searched_for_make_no_kinds() {
+    let mut request = request("ernn rnn");
+    request.vary = vec!["iterations=1,3".parse().unwrap()];
+    let searched = plan(&request).unwrap();
+    assert_eq!(names(&searched), ["ernn-k1", "ernn-k3", "rnn"]);
+    let kinds = |plan: &Plan| plan.rows.iter().map(|row| row.kind.clone()).collect::<Vec<_>>();
+    assert_eq!(kinds(&searched), ["ernn", "ernn", "rnn"]);
+    request.vary = vec!["gamma=1,2".parse().unwrap()];
+    request.iterations = vec![1, 3];
+    assert_eq!(
+        kinds(&plan(&request).unwrap()),
+        ["ernn-k1", "ernn-k1", "ernn-k3", "ernn-k3", "rnn"]
+    );
+}
+
+#[test]
 fn a_setting_goes_to_the_cells_that_have_it() {
     let mut request = request("ernn rnn");
     request.layer_settings = vec![
