@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use ernn::data::{self, DatasetFacts, OpenOptions, PartFacts, Task};
+use ernn::data::{self, DatasetFacts, MissingPolicy, OpenOptions, PartFacts, Task};
 use serde_json::{Value, json};
 
 use crate::failure::Result;
@@ -49,7 +49,15 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         Command::List { json, data_dir } => list(*json, data_dir.clone()),
         #[cfg(feature = "fetch")]
         Command::Fetch(arguments) => super::fetch::run(arguments),
-        Command::Info { data, json, reading } => info(&data::describe(&reading.open(data)?), *json),
+        Command::Info { data, json, reading } => {
+            // Missing values are counted, whatever is done about them later.
+            let chosen = reading.missing.is_some();
+            let reading = ReadingFlags {
+                missing: reading.missing.or(Some(MissingPolicy::Zero)),
+                ..reading.clone()
+            };
+            info(&data::describe(&reading.open(data)?), chosen, *json)
+        }
     }
 }
 
@@ -97,7 +105,7 @@ fn flattened(mut entry: Value) -> Value {
     set
 }
 
-fn info(facts: &DatasetFacts, json: bool) -> Result<()> {
+fn info(facts: &DatasetFacts, filled: bool, json: bool) -> Result<()> {
     if json {
         return Ok(output::print_json(facts)?);
     }
@@ -131,12 +139,13 @@ fn info(facts: &DatasetFacts, json: bool) -> Result<()> {
         text += "no labels\n";
     }
     for part in &facts.parts {
-        text += &format!("\n{}", part_text(part, &facts.classes));
+        text += &format!("\n{}", part_text(part, &facts.classes, filled));
     }
     Ok(output::print(text.trim_end())?)
 }
 
-fn part_text(part: &PartFacts, classes: &[String]) -> String {
+/// `filled`: someone chose how.
+fn part_text(part: &PartFacts, classes: &[String], filled: bool) -> String {
     let mut text = match part.sequences {
         1 => format!("{}: one sequence of {} steps", part.name, grouped(part.steps)),
         sequences => format!(
@@ -152,7 +161,14 @@ fn part_text(part: &PartFacts, classes: &[String]) -> String {
     if part.groups > 0 {
         text += &format!(", {} groups", part.groups);
     }
-    text += &format!(", {} missing values filled\n", part.filled);
+    text += &match (part.filled, filled) {
+        (0, _) => ", no missing values\n".to_string(),
+        (missing, true) => format!(", {} missing values filled\n", grouped(missing)),
+        (missing, false) => format!(
+            ", {} missing values (to train, choose --missing interpolate, previous or zero)\n",
+            grouped(missing)
+        ),
+    };
     for (class, count) in classes.iter().zip(&part.class_counts) {
         text += &format!("  {class}: {count}\n");
     }
