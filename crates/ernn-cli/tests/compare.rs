@@ -504,7 +504,15 @@ fn bad_flags() {
             "--vary dropout=0 --vary dropout=1",
             ["--vary: found dropout twice", "with all its values"],
         ),
-        ("--vary batch-size=many", ["batch_size: found many", "expected"]),
+        (
+            "--vary batch-size=many",
+            ["batch_size: found many", "expected a whole number"],
+        ),
+        ("--vary hidden=8,abc", ["hidden: found abc", "expected a whole number"]),
+        (
+            "--cells deep-transition --vary widths=8,16",
+            ["widths: found 8", "expected a list, which only the settings file"],
+        ),
         ("--vary dropout=0,2", ["dropout: found 2", "from 0 up to"]),
         (
             "--vary dropout=0,0.1 --validation 0",

@@ -48,6 +48,11 @@ fn a_model_goes_to_torch_and_back() {
     assert!(!text.contains("settings of the run"), "{text}");
     there_and_back("lstm --rank full --layers 2", "torch", "");
     let done = there_and_back("rnn --rank full --activation relu", "torch", "--activation relu");
+    done.fails(
+        "import exported --from torch --out named.safetensors --classes up,",
+        2,
+        &["classes: found ``, expected names without blanks around them"],
+    );
     let done = done.ok("import exported --from torch --out guessed.safetensors");
     assert!(
         done.stderr.contains("note: the file does not say the nonlinearity"),

@@ -115,6 +115,10 @@ fn distinct(what: &str, names: &[String], expected: usize, of: &str) -> Result<V
         return Err(setting(what, found, format!("{expected}, one a {of}")));
     }
     for (index, name) in names.iter().enumerate() {
+        // Labels of data have no blanks around them.
+        if name.is_empty() || name.trim() != name {
+            return Err(setting(what, format!("`{name}`"), "names without blanks around them"));
+        }
         if names[..index].contains(name) {
             return Err(setting(what, format!("`{name}` twice"), "names that differ"));
         }

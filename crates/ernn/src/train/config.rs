@@ -324,7 +324,7 @@ impl RunConfig {
         inner.insert(name.to_string(), value.clone());
         *self = all
             .try_into()
-            .map_err(|error: toml::de::Error| refused(error.message()))?;
+            .map_err(|error: toml::de::Error| refused(&layers::expectation(&error)))?;
         Ok(())
     }
 

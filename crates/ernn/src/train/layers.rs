@@ -76,6 +76,21 @@ fn table_of(layer: &CellConfig) -> toml::Table {
     toml::Table::try_from(layer).expect("layers are plain structs")
 }
 
+/// What the TOML reader expected of a value, in people's words.
+pub(super) fn expectation(error: &toml::de::Error) -> String {
+    let message = error.message().trim().replace('\n', " ");
+    let expected = message
+        .split_once(", expected ")
+        .map_or(&message[..], |(_, expected)| expected);
+    match expected {
+        "usize" | "u64" | "u32" => "a whole number, 0 or more".to_string(),
+        "f64" | "f32" => "a number".to_string(),
+        "a boolean" => "true or false".to_string(),
+        "a sequence" => "a list, which only the settings file can say".to_string(),
+        expected => expected.to_string(),
+    }
+}
+
 fn set(layer: &mut CellConfig, name: &str, value: &Value) -> Result<()> {
     let refused = |expected: String| Error::Setting {
         name: name.to_string(),
@@ -95,7 +110,7 @@ fn set(layer: &mut CellConfig, name: &str, value: &Value) -> Result<()> {
     table.insert(name.to_string(), value.clone());
     *layer = table
         .try_into()
-        .map_err(|error: toml::de::Error| refused(error.message().to_string()))?;
+        .map_err(|error: toml::de::Error| refused(expectation(&error)))?;
     Ok(())
 }
 
