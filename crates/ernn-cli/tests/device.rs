@@ -47,6 +47,25 @@ fn a_model_becomes_c_and_rust() {
     );
 }
 
+/// A device takes numbers: which token is which, a file beside the code says.
+#[test]
+fn the_tokens_of_a_model_of_text_lie_beside_its_code() {
+    let place = Place::new();
+    place.write("text.txt", "a rose is a rose\n".repeat(40));
+    place.ok("train text.txt --tokens characters --cell gru --hidden 6 --epochs 1 --out run");
+    for target in ["c", "rust"] {
+        place.ok(&format!("export run --to {target} --out {target}"));
+        let tokens: Vec<String> = serde_json::from_str(&place.text(&format!("{target}/vocabulary.json"))).unwrap();
+        for token in ["a", " ", "r"] {
+            assert!(tokens.iter().any(|known| known == token), "{tokens:?}");
+        }
+    }
+    assert!(place.text("c/ernn.h").contains("in the order of vocabulary.json"));
+    let place = trained("--cell gru");
+    place.ok("export run --to c --out c");
+    assert!(!place.path("c/vocabulary.json").exists());
+}
+
 #[test]
 fn whole_numbers_say_what_they_cost() {
     let place = trained("--cell fastgrnn --rank full");

@@ -19,6 +19,7 @@ mod parity;
 mod plan;
 mod rust_crate;
 mod samples;
+mod vocabulary;
 mod web;
 
 pub use self::c::{CReport, write_c};

@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 
 use super::folder::{Trial, write_folder};
 use super::logits::Logits;
+use super::vocabulary::vocabulary;
 use super::{Memory, Options, Parity, Prepared, Samples};
 use crate::checkpoint::SavedModel;
 use crate::{Error, Result};
@@ -88,6 +89,7 @@ pub fn write_rust(path: &Path, saved: &SavedModel, samples: &Samples, options: &
         .map(|(name, text)| (format!("ernn-core/src/{name}"), text.as_bytes().to_vec()));
     files.extend(core);
     let compiler = tried(&files)?;
+    files.extend(vocabulary(saved));
     write_folder(path, &files)?;
     Ok(RustReport {
         memory: prepared.memory(),

@@ -1,4 +1,5 @@
-//! C99 of a plan: `NAME.h`, `NAME.c`, and `NAME_selftest.c` with inputs and the logits that must follow.
+//! C99 of a plan: `NAME.h`, `NAME.c`, and `NAME_selftest.c` with inputs and the logits that must follow; of a model
+//! of text `vocabulary.json`.
 //!
 //! No heap, no library, no global state: `stdint.h` is all that is included. Weights are `static const`, a stream's state and the
 //! scratch are structs of the caller's. The functions of a cell are text in `float.c` and `int.c` here, of which a model takes what it
@@ -16,6 +17,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::folder::write_folder;
+use super::vocabulary::vocabulary;
 use super::{Memory, Options, Parity, Prepared, Samples};
 use crate::Result;
 use crate::checkpoint::SavedModel;
@@ -46,8 +48,9 @@ pub(super) type Files = Vec<(String, Vec<u8>)>;
 /// fails. Nothing is written then.
 pub fn write_c(path: &Path, saved: &SavedModel, samples: &Samples, options: &Options) -> Result<CReport> {
     let prepared = Prepared::new(saved, samples, options)?;
-    let files = files(&prepared, saved, samples, options);
+    let mut files = files(&prepared, saved, samples, options);
     let compiled = check::compile_and_run(&files, &prepared, samples, &options.name)?;
+    files.extend(vocabulary(saved));
     write_folder(path, &files)?;
     Ok(CReport {
         memory: prepared.memory(),

@@ -142,7 +142,7 @@ impl Source<'_> {
         let (head, rest) = frame.split_at(place);
         text += head;
         let what = if self.plan.tokens {
-            "tokens that are known"
+            "tokens that are known, in the order of vocabulary.json"
         } else {
             "values of a step"
         };
