@@ -304,3 +304,26 @@ fn cargo_run_finds_one_command() {
     let binaries: Vec<&&str> = members.iter().filter(binary).collect();
     assert_eq!(binaries, [&"crates/ernn-cli"]);
 }
+
+/// 1,764,364,800.00, .01, .02: all the same number in 32 bits.
+#[test]
+fn a_channel_that_says_nothing_is_named() {
+    let place = Place::new();
+    let mut table = "series,step,time,x,label\n".to_string();
+    for series in 0..10 {
+        for step in 0..5 {
+            let class = series % 2;
+            table += &format!("{series},{step},1764364800.0{step},{},{class}\n", class + step);
+        }
+    }
+    place.write("table.csv", table);
+    let done = place.ok("train table.csv --epochs 1 --hidden 4 --rank 2 --out run");
+    assert!(
+        done.stderr.contains("never change in what is trained on"),
+        "{}",
+        done.stderr
+    );
+    assert!(done.stderr.contains("say nothing: time\n"), "{}", done.stderr);
+    let done = place.ok("train japanese-vowels --epochs 1 --out vowels");
+    assert!(!done.stderr.contains("never change"), "{}", done.stderr);
+}

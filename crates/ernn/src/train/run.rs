@@ -10,7 +10,7 @@ use super::parts::{self, Parts};
 use super::{Ending, Observer, Report, RunConfig, RunFolder, Start, available_threads};
 use crate::cell::CellConfig;
 use crate::checkpoint::{Phase, RunState, SavedModel};
-use crate::data::{Dataset, Task, View};
+use crate::data::{Dataset, Task, Values, View};
 use crate::model::ModelConfig;
 use crate::{Error, Result};
 
@@ -251,6 +251,25 @@ impl<'a> Run<'a> {
         let mut notes: Vec<_> = self.config.model.layers.iter().flat_map(CellConfig::notes).collect();
         notes.dedup();
         notes.into_iter().for_each(|note| observer.warning(note));
+        if let Some(note) = self.constant_channels(&parts.normalization.scale) {
+            observer.warning(&note);
+        }
+    }
+
+    /// Channels of numbers that never change. A picture may well have such pixels.
+    fn constant_channels(&self, scale: &[f32]) -> Option<String> {
+        let names = self.dataset.feature_names.iter().zip(scale);
+        let constant: Vec<&str> = names
+            .filter(|&(_, &scale)| scale == 0.0)
+            .map(|(name, _)| &name[..])
+            .collect();
+        let numbers = matches!(self.dataset.train.values, Values::Numbers(_));
+        (numbers && !constant.is_empty()).then(|| {
+            format!(
+                "channels that never change in what is trained on, as numbers of 32 bits (about 7 digits), say nothing: {}",
+                constant.join(", ")
+            )
+        })
     }
 }
 
