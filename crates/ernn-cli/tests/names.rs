@@ -37,3 +37,52 @@ fn a_text_is_read_with_the_vocabulary_of_the_model() {
     place.ok("evaluate run many.txt");
     place.ok("analyze run many.txt --out analysis");
 }
+
+/// The table of easy sequences with its columns in the order of these names, some of them under another name.
+fn table(columns: [&str; 2], names: [&str; 2]) -> String {
+    let text = support::easy_csv(60);
+    let place = |name: &str| if name == "x" { 2 } else { 3 };
+    let rows = text.lines().skip(1).map(|line| {
+        let values: Vec<&str> = line.split(',').collect();
+        let [first, second] = columns.map(|column| values[place(column)]);
+        format!("{},{},{first},{second},{}\n", values[0], values[1], values[4])
+    });
+    let header = format!("series,step,{},{},label\n", names[0], names[1]);
+    std::iter::once(header).chain(rows).collect()
+}
+
+#[test]
+fn the_parts_of_a_folder_have_their_channels_by_name() {
+    let place = Place::new();
+    place.write("alike/train.csv", table(["x", "y"], ["x", "y"]));
+    place.write("alike/test.csv", table(["x", "y"], ["x", "y"]));
+    place.write("other/train.csv", table(["x", "y"], ["x", "y"]));
+    place.write("other/test.csv", table(["y", "x"], ["y", "x"]));
+    place.write("wrong/train.csv", table(["x", "y"], ["x", "y"]));
+    place.write("wrong/test.csv", table(["x", "y"], ["x", "z"]));
+    place.ok("train alike --cell gru --hidden 8 --epochs 6 --out run");
+    let alike = place.json("evaluate run alike");
+    assert_eq!(measured(&place.json("evaluate run other")), measured(&alike));
+    let parts = ["test.csv: found the channels x, z, expected x, y as in wrong/train.csv"];
+    place.fails("train wrong --out wrong-run", 1, &parts);
+}
+
+#[test]
+fn channels_of_a_model_are_found_by_name_or_not_guessed() {
+    let place = Place::new();
+    place.write("own.csv", table(["x", "y"], ["x", "y"]));
+    place.write("turned.csv", table(["y", "x"], ["y", "x"]));
+    place.write("part.csv", table(["x", "y"], ["y", "z"]));
+    place.write("foreign.csv", table(["x", "y"], ["a", "b"]));
+    place.ok("train own.csv --cell gru --hidden 8 --epochs 2 --out run");
+    let own = place.ok("predict run own.csv");
+    assert_eq!(place.ok("predict run turned.csv").stdout, own.stdout);
+    let refusal = ["part.csv: found the channels y, z, expected those of the model: x, y"];
+    place.fails("predict run part.csv", 1, &refusal);
+    place.fails("evaluate run part.csv", 1, &refusal);
+    let foreign = place.ok("predict run foreign.csv");
+    assert_eq!(foreign.stdout, own.stdout);
+    let warning = "warning: foreign.csv: the channels a, b are read in this order as the model's x, y";
+    assert_eq!(foreign.stderr.matches(warning).count(), 1, "{}", foreign.stderr);
+    assert!(!own.stderr.contains("warning: own.csv"), "{}", own.stderr);
+}

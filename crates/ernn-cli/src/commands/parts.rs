@@ -31,11 +31,12 @@ impl Opened {
         let mut options = reading.as_for(saved)?.options();
         options.text.of_model = (!saved.vocabulary.is_empty()).then(|| saved.vocabulary.clone());
         let mut dataset = data::open(source, &options)?;
-        let trained_on_it = saved.provenance.fingerprint == train::fingerprint(&dataset);
         dataset.relabel(&saved.classes)?;
-        let names = dataset.feature_names.clone();
-        let parts = dataset.parts_mut();
-        parts.for_each(|part| super::fit_to_model(saved, &names, part));
+        if let Some(order) = super::channel_order(saved, source, &dataset.feature_names)? {
+            dataset.parts_mut().for_each(|part| part.reorder(&order));
+        }
+        // A run that began with another model had its order, too.
+        let trained_on_it = saved.provenance.fingerprint == train::fingerprint(&dataset);
         Ok(Opened { dataset, trained_on_it })
     }
 
