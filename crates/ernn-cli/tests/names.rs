@@ -86,3 +86,36 @@ fn channels_of_a_model_are_found_by_name_or_not_guessed() {
     assert_eq!(foreign.stderr.matches(warning).count(), 1, "{}", foreign.stderr);
     assert!(!own.stderr.contains("warning: own.csv"), "{}", own.stderr);
 }
+
+#[test]
+fn a_run_begins_with_weights_by_name_and_goes_on_with_them() {
+    let place = Place::new();
+    place.write("own.csv", table(["x", "y"], ["x", "y"]));
+    place.write("turned.csv", table(["y", "x"], ["y", "x"]));
+    place.ok("train own.csv --cell gru --hidden 8 --epochs 8 --out run");
+    let flags = "--epochs 1 --learning-rate 1e-9 --retrain false";
+    let own = place.json(&format!("train own.csv --from run {flags} --out own"));
+    let turned = place.json(&format!("train turned.csv --from run {flags} --out turned"));
+    assert_eq!(turned["loss"], own["loss"]);
+    // Its own data is known by the order that it was put into, and resumed with it.
+    assert_eq!(place.json("evaluate turned turned.csv")["part"], "validation");
+    place.ok("train --resume turned --epochs 2");
+    place.write("other.csv", support::easy_csv(60).replace("down", "left"));
+    let parts = ["other.csv: found the classes left, up, expected those of run/model.safetensors: down, up"];
+    place.fails(&format!("train other.csv --from run {flags} --out other"), 1, &parts);
+}
+
+#[test]
+fn step_sizes_of_other_steps_are_refused_with_both_numbers() {
+    let place = Place::new();
+    place.write("own.csv", support::easy_csv(60));
+    let long: String = (0..12).map(|step| format!("long,{step},{step},0,up\n")).collect();
+    place.write("long.csv", support::easy_csv(60) + &long);
+    place.ok("train own.csv --hidden 8 --rank 2 --epochs 1 --out run");
+    let parts = [
+        "from: found run/model.safetensors with a step size for each of 7 steps",
+        "expected 12, the steps of the longest sequence",
+        "--steps per-iteration",
+    ];
+    place.fails("train long.csv --from run --out other", 2, &parts);
+}
