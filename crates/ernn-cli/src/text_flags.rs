@@ -39,6 +39,7 @@ impl TextFlags {
             words: self.words.or(settings.words),
             text_column: self.text_column.clone().or_else(|| settings.text_column.clone()),
             label_column: self.label_column.clone().or_else(|| settings.label_column.clone()),
+            of_model: settings.of_model.clone(),
         }
     }
 }

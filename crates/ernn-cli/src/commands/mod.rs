@@ -23,23 +23,39 @@ mod train_flags;
 use std::path::Path;
 
 use ernn::checkpoint::SavedModel;
-use ernn::data::Part;
+use ernn::data::{ChannelMatch, list};
 use ernn::evaluate::length_note;
 
 use crate::failure::{Failure, Result};
 use crate::output::say;
 
-/// Puts channels of the same names into the model's order.
-fn fit_to_model(saved: &SavedModel, names: &[String], part: &mut Part) {
-    if let Some(order) = order_of(&saved.feature_names, names) {
-        let mut row = vec![0.0; order.len()];
-        for values in part.numbers_mut().chunks_exact_mut(order.len()) {
-            row.copy_from_slice(values);
-            values
-                .iter_mut()
-                .zip(&order)
-                .for_each(|(value, &from)| *value = row[from]);
+/// Where the channels of some data stand for a model: their order if it is another, nothing to do if it is the model's own or no names tell.
+/// Names that are none of the model's are warned of.
+fn channel_order(saved: &SavedModel, source: &str, names: &[String]) -> Result<Option<Vec<usize>>> {
+    let model = &saved.feature_names;
+    // Another number of channels, or numbers for a model of tokens, is refused with a message of its own.
+    if names.len() != model.len() || !saved.vocabulary.is_empty() {
+        return Ok(None);
+    }
+    match ChannelMatch::of(model, names) {
+        ChannelMatch::Same | ChannelMatch::Unnamed => Ok(None),
+        ChannelMatch::Reordered(order) => Ok(Some(order)),
+        ChannelMatch::Foreign => {
+            say(&format!(
+                "warning: {source}: the channels {} are read in this order as the model's {}; no name is the same",
+                list(names),
+                list(model)
+            ));
+            Ok(None)
         }
+        ChannelMatch::Partly => Err(Failure::Library(ernn::Error::Data {
+            dataset: source.to_string(),
+            problem: format!(
+                "found the channels {}, expected those of the model: {}",
+                list(names),
+                list(model)
+            ),
+        })),
     }
 }
 
@@ -59,30 +75,5 @@ fn must_be_free(flag: &str, path: &Path) -> Result<()> {
             found: format!("{}, where something lies already", path.display()),
             expected: "a name that is free: nothing is overwritten".to_string(),
         })),
-    }
-}
-
-/// Where each of the model's channels stands among `names`; none if they stand alike, or are not the same names.
-fn order_of(model: &[String], names: &[String]) -> Option<Vec<usize>> {
-    if model == names || model.len() != names.len() {
-        return None;
-    }
-    model
-        .iter()
-        .map(|name| names.iter().position(|other| other == name))
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn channels_are_found_by_name() {
-        let names = |text: &str| text.split(' ').map(String::from).collect::<Vec<_>>();
-        assert_eq!(order_of(&names("x y z"), &names("z x y")), Some(vec![1, 2, 0]));
-        assert_eq!(order_of(&names("x y"), &names("x y")), None);
-        assert_eq!(order_of(&names("x y"), &names("a b")), None);
-        assert_eq!(order_of(&names("x y"), &names("y")), None);
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::ValueEnum;
 use ernn::checkpoint::SavedModel;
-use ernn::data::{Dataset, View};
+use ernn::data::{self, Dataset, View};
 use ernn::train::{self, RunConfig};
 
 use crate::failure::{Failure, Result};
@@ -26,14 +26,17 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// Opens a data set as the model's own was, with the model's classes and its order of channels.
+    /// Opens a data set as the model's own was, with the model's vocabulary, its classes and its order of channels.
     pub fn new(saved: &SavedModel, reading: &ReadingFlags, source: &str) -> Result<Self> {
-        let mut dataset = reading.as_for(saved)?.open(source)?;
-        let trained_on_it = saved.provenance.fingerprint == train::fingerprint(&dataset);
+        let mut options = reading.as_for(saved)?.options();
+        options.text.of_model = (!saved.vocabulary.is_empty()).then(|| saved.vocabulary.clone());
+        let mut dataset = data::open(source, &options)?;
         dataset.relabel(&saved.classes)?;
-        let names = dataset.feature_names.clone();
-        let parts = dataset.parts_mut();
-        parts.for_each(|part| super::fit_to_model(saved, &names, part));
+        if let Some(order) = super::channel_order(saved, source, &dataset.feature_names)? {
+            dataset.parts_mut().for_each(|part| part.reorder(&order));
+        }
+        // A run that began with another model had its order, too.
+        let trained_on_it = saved.provenance.fingerprint == train::fingerprint(&dataset);
         Ok(Opened { dataset, trained_on_it })
     }
 

@@ -62,7 +62,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             data::open_sequences(Path::new(file), &options)?
         }
     };
-    super::fit_to_model(&saved, &sequences.feature_names, &mut sequences.part);
+    if let Some(order) = super::channel_order(&saved, &sequences.source, &sequences.feature_names)? {
+        sequences.part.reorder(&order);
+    }
     super::warn_of_length(&saved, sequences.part.longest());
     let predictions = evaluate::predict(&saved, &sequences.part)?;
     let mut out = BufWriter::new(io::stdout().lock());

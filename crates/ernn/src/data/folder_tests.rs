@@ -122,6 +122,23 @@ fn parts_have_to_fit_together() {
 }
 
 #[test]
+fn channels_of_the_parts_are_told_by_name() {
+    let train = ("train.csv", &b"series,x,y,label\n0,1,2,sit\n1,3,4,walk\n"[..]);
+    let data = open_files(&[train, ("test.csv", b"series,Y,x,label\n0,6,5,sit\n")]).unwrap();
+    assert_eq!(data.test.unwrap().values.numbers(), [5.0, 6.0]);
+    for other in ["series,x,z,label\n0,5,6,sit\n", "series,a,b,label\n0,5,6,sit\n"] {
+        let found = error(&[train, ("val.csv", other.as_bytes())]);
+        assert!(
+            found.contains(", expected x, y as in ") && found.contains("val.csv: found the channels "),
+            "{found}"
+        );
+    }
+    let x = file("<f4", false, &[1, 1, 2], &[0; 8]);
+    let y = file("|S3", false, &[1], b"sit");
+    assert!(open_files(&[train, ("X_test.npy", &x), ("y_test.npy", &y)]).is_ok());
+}
+
+#[test]
 fn a_folder_of_a_known_data_set_is_pointed_to_its_names() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir_all(folder.path().join("UCI HAR Dataset/train/Inertial Signals")).unwrap();

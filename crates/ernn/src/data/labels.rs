@@ -47,7 +47,7 @@ pub(crate) fn sort(labels: &mut Vec<String>) {
 /// unchanged.
 pub(crate) fn map(part: &mut Part, from: &[String], to: &[String], source: &str) -> Result<()> {
     let classes = translation(part, from, to, source)?;
-    for label in &mut part.labels {
+    for label in part.labels.iter_mut().chain(&mut part.step_labels) {
         *label = classes[*label as usize];
     }
     Ok(())
@@ -61,7 +61,8 @@ fn translation(part: &Part, from: &[String], to: &[String], source: &str) -> Res
         .map(|(label, class)| (label.as_str(), class))
         .collect();
     let classes: Vec<Option<u32>> = from.iter().map(|label| position.get(label.as_str()).copied()).collect();
-    match part.labels.iter().find(|&&label| classes[label as usize].is_none()) {
+    let mut labels = part.labels.iter().chain(&part.step_labels);
+    match labels.find(|&&label| classes[label as usize].is_none()) {
         Some(&label) => Err(unknown(part, &from[label as usize], label, to, source)),
         None => Ok(classes.into_iter().map(Option::unwrap_or_default).collect()),
     }
@@ -80,7 +81,7 @@ fn unknown(part: &Part, name: &str, label: u32, known: &[String], source: &str) 
 }
 
 /// Up to twenty names, with commas.
-pub(crate) fn list(names: &[String]) -> String {
+pub fn list(names: &[String]) -> String {
     const MOST: usize = 20;
     let mut text = names.iter().take(MOST).cloned().collect::<Vec<_>>().join(", ");
     if names.len() > MOST {
@@ -154,8 +155,12 @@ mod tests {
             "d: label \"walk\" (2 sequences) is not among the known labels run, sit"
         );
         assert_eq!(data, before);
+        data.train.step_labels = vec![1, 0, 0];
         data.relabel(&sorted(&["run", "sit", "walk"])).unwrap();
-        assert_eq!(data.train.labels, [0, 2, 2]);
+        assert_eq!(
+            (data.train.labels, data.train.step_labels),
+            (vec![0, 2, 2], vec![2, 0, 0])
+        );
         assert_eq!(data.classes, ["run", "sit", "walk"]);
     }
 }

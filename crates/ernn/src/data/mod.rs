@@ -7,6 +7,7 @@
 mod archive;
 mod audio;
 mod builtin;
+mod channels;
 mod checksum;
 mod csv;
 mod dsa;
@@ -35,8 +36,10 @@ mod ts;
 mod values;
 mod view;
 
+pub use channels::ChannelMatch;
 pub use facts::{DatasetFacts, PartFacts, describe};
 pub use known::{Known, found, known};
+pub use labels::list;
 pub use memory::in_memory;
 pub use missing::MissingPolicy;
 pub use normalize::Normalization;

@@ -62,5 +62,9 @@ fn part(arrays: &Arrays, names: &[&str], path: &Path, options: &OpenOptions) -> 
     let labels = labels
         .map(|(name, bytes)| Array::parse(bytes, path, name))
         .transpose()?;
-    npy::sequences(&values, labels.as_ref(), options).map(Some)
+    let raw = npy::sequences(&values, labels.as_ref(), options)?;
+    Ok(Some(Raw {
+        place: format!(", array {name}"),
+        ..raw
+    }))
 }

@@ -185,6 +185,11 @@ fn a_file_of_several_arrays_gives_several_parts() {
     );
     write(&[("x.npy", &x), ("Y.npy", &y)]);
     assert_eq!(open(&name, &OpenOptions::default()).unwrap().classes, ["a", "b"]);
+    let wide = file("|u1", false, &[1, 3, 2], &[1, 2, 3, 4, 5, 6]);
+    write(&[("X_train.npy", &x), ("X_test.npy", &wide)]);
+    let error = open(&name, &OpenOptions::default()).unwrap_err().to_string();
+    let expected = format!("{name}, array X_test: found 2 channels, expected 1 as in {name}, array X_train");
+    assert_eq!(error, expected);
     write(&[("data.npy", &x)]);
     let error = open(&name, &OpenOptions::default()).unwrap_err().to_string();
     assert!(

@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::channels::{self, ChannelMatch};
 use super::labels::{self, Names};
 use super::{Dataset, MissingPolicy, Part, Sequences, missing};
 use crate::{Error, Result};
@@ -13,6 +14,8 @@ use crate::{Error, Result};
 pub(crate) struct Raw {
     /// The file.
     pub path: PathBuf,
+    /// Which array of the file, e.g. `, array X_test`; empty if the file is one part.
+    pub place: String,
     /// One a feature.
     pub feature_names: Vec<String>,
     /// What the file calls each sequence; empty if it does not.
@@ -32,7 +35,7 @@ impl Raw {
     pub fn new(path: &Path, features: usize) -> Raw {
         Raw {
             path: path.to_owned(),
-            feature_names: (1..=features).map(|feature| format!("channel {feature}")).collect(),
+            feature_names: (1..=features).map(channels::numbered).collect(),
             part: Part::new(features),
             ..Raw::default()
         }
@@ -92,23 +95,26 @@ pub(crate) fn assemble(name: &str, mut train: Raw, others: [Option<Raw>; 2]) -> 
 
 fn fit_to(train: &Raw, classes: &[String], mut raw: Raw) -> Result<Part> {
     let source = raw.path.display().to_string();
-    if raw.part.features != train.part.features {
-        let expected = format!("{} as in {}", train.part.features, train.path.display());
-        return Err(format_error(
-            &raw.path,
-            "",
-            &format!("{} channels", raw.part.features),
-            &expected,
-        ));
+    let differs = |found: &str, expected: &str| {
+        let expected = format!("{expected} as in {}{}", train.path.display(), train.place);
+        Err(format_error(&raw.path, &raw.place, found, &expected))
+    };
+    let (found, expected) = (raw.part.features, train.part.features);
+    if found != expected {
+        return differs(&format!("{found} channels"), &expected.to_string());
     }
-    if raw.part.labels.is_empty() != train.part.labels.is_empty() {
-        let (found, expected) = if raw.part.labels.is_empty() {
-            ("no labels", "labels")
-        } else {
-            ("labels", "none")
-        };
-        let expected = format!("{expected} as in {}", train.path.display());
-        return Err(format_error(&raw.path, "", found, &expected));
+    match (raw.part.labels.is_empty(), train.part.labels.is_empty()) {
+        (true, false) => return differs("no labels", "labels"),
+        (false, true) => return differs("labels", "none"),
+        _ => {}
+    }
+    match ChannelMatch::of(&train.feature_names, &raw.feature_names) {
+        ChannelMatch::Same | ChannelMatch::Unnamed => {}
+        ChannelMatch::Reordered(order) => raw.part.reorder(&order),
+        ChannelMatch::Foreign | ChannelMatch::Partly => {
+            let [found, expected] = [&raw.feature_names, &train.feature_names].map(|names| labels::list(names));
+            return differs(&format!("the channels {found}"), &expected);
+        }
     }
     labels::map(&mut raw.part, &raw.labels.names, classes, &source)?;
     Ok(raw.part)

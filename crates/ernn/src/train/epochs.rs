@@ -1,15 +1,15 @@
 //! The loop: epochs of batches, each batch a step, each epoch measured on the validation part.
 
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use super::from;
 use super::parts::Parts;
 use super::thirds::Thirds;
 use super::{BatchProgress, ClassWeights, Observer, RunConfig, RunFolder, TrainingSettings};
 use crate::batch::{self, Batch, Noise, Streams};
 use crate::cell::Span;
-use crate::checkpoint::{Best, EpochRecord, Phase, RunState, SavedModel, Tally};
+use crate::checkpoint::{Best, EpochRecord, Phase, RunState, Tally};
 use crate::data::Task;
 use crate::evaluate::{self, Evaluation};
 use crate::model::{LossOptions, Model, ModelConfig, State, Workspace};
@@ -82,7 +82,7 @@ impl<'a> Pass<'a> {
         let mut model = Model::new(model, settings.seed)?;
         let begins = state.parameters.is_empty();
         if let Some(path) = settings.from.as_deref().filter(|_| begins) {
-            take_over(&mut model, path)?;
+            from::take_over(&mut model, path)?;
         }
         let mut optimizer = Optimizer::new(settings.optimizer.clone(), model.parameters().len());
         if !state.parameters.is_empty() {
@@ -424,25 +424,6 @@ fn is_better(score: Option<f64>, loss: Option<f64>, best: Option<&Best>) -> bool
 /// would let gradients flow through hardly any.
 fn piece_length(most: usize, longest: usize) -> Option<usize> {
     (most > 0 && most < longest).then(|| longest.div_ceil(longest.div_ceil(most)))
-}
-
-/// Puts the weights of a model file in the place of the drawn ones.
-fn take_over(model: &mut Model<f32>, path: &Path) -> Result<()> {
-    let saved = SavedModel::load(path)?;
-    if saved.model.spans() != model.spans() {
-        let cells = |model: &Model<f32>| {
-            let cells = model.config().layers.iter();
-            let cells: Vec<String> = cells.map(|cell| format!("{} {}", cell.name(), cell.hidden())).collect();
-            format!("{}, {} parameters", cells.join(", "), model.parameters().len())
-        };
-        return Err(Error::Setting {
-            name: "from".to_string(),
-            found: format!("{} ({})", path.display(), cells(&saved.model)),
-            expected: format!("a model of the network that is trained ({})", cells(model)),
-        });
-    }
-    model.parameters_mut().copy_from_slice(saved.model.parameters());
-    Ok(())
 }
 
 fn restore(model: &mut Model<f32>, optimizer: &mut Optimizer<f32>, state: &RunState) -> Result<()> {

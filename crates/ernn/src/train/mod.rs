@@ -10,6 +10,7 @@ mod config;
 mod curves;
 mod defaults;
 mod epochs;
+mod from;
 mod layers;
 mod observer;
 mod parts;

@@ -1,11 +1,13 @@
 //! One run from its settings to its report.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::close::Close;
 use super::epochs::{LoopEnd, Pass};
+use super::from;
 use super::parts::{self, Parts};
 use super::{Ending, Observer, Report, RunConfig, RunFolder, Start, available_threads};
 use crate::cell::CellConfig;
@@ -61,7 +63,8 @@ pub struct Outcome {
 
 /// Trains from the beginning.
 pub fn train(dataset: &Dataset, config: &RunConfig, options: &Options, observer: &mut dyn Observer) -> Result<Outcome> {
-    let run = Run::new(dataset, config, options)?;
+    let dataset = from::in_order(dataset, config)?;
+    let run = Run::new(&dataset, config, options)?;
     let state = run.first_state(Phase::Select);
     in_pool(options.threads, || run.go(None, state, observer))
 }
@@ -75,12 +78,15 @@ pub fn resume(
     options: &Options,
     observer: &mut dyn Observer,
 ) -> Result<Outcome> {
-    let run = Run::new(dataset, config, options)?;
-    let state = if folder.has_checkpoint() {
-        folder.read_checkpoint()?
-    } else {
-        run.first_state(Phase::Select)
+    let saved = folder.has_checkpoint().then(|| folder.read_checkpoint()).transpose()?;
+    let is_own = |state: &RunState| state.fingerprint == parts::fingerprint(dataset);
+    // The model that the run began with may be gone, and its order is often that of the data.
+    let dataset = match saved.as_ref().is_some_and(is_own) {
+        true => Cow::Borrowed(dataset),
+        false => from::in_order(dataset, config)?,
     };
+    let run = Run::new(&dataset, config, options)?;
+    let state = saved.unwrap_or_else(|| run.first_state(Phase::Select));
     if state.fingerprint != run.fingerprint {
         return Err(Error::Data {
             dataset: dataset.name.clone(),

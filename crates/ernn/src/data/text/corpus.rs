@@ -49,8 +49,8 @@ pub(super) fn open(name: &str, path: &Path, options: &TextOptions) -> Result<Dat
             validation?.unwrap_or_default(),
             test?.unwrap_or_default(),
         ],
-        size,
-        true,
+        (size, true),
+        options,
     )
 }
 
@@ -77,9 +77,17 @@ impl Reader {
         Ok(tokens)
     }
 
-    /// The data set; a part without tokens is not there. Without `<unk>` a token outside the vocabulary is an error.
-    pub fn finish(self, name: &str, parts: [Vec<u32>; 3], size: usize, unknown: bool) -> Result<Dataset> {
-        let (vocabulary, index) = self.seen.select(&parts[0], size, unknown);
+    /// The data set; a part without tokens is not there. Its own vocabulary has a size and an `<unk>`, or not: then a token outside
+    /// is an error.
+    pub fn finish(
+        self,
+        name: &str,
+        parts: [Vec<u32>; 3],
+        (size, unknown): (usize, bool),
+        options: &TextOptions,
+    ) -> Result<Dataset> {
+        let own = (&parts[0][..], size, unknown);
+        let (vocabulary, index) = self.seen.vocabulary(name, options.of_model.as_ref(), own)?;
         let translated = |mut tokens: Vec<u32>| {
             for token in &mut tokens {
                 *token = index[*token as usize].ok_or_else(|| {

@@ -34,6 +34,9 @@ pub struct TextOptions {
     /// The column with their classes; `None`: `label`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label_column: Option<String>,
+    /// The vocabulary of a trained model, to read text as that model does; `None`: the text has its own. No setting of a run.
+    #[serde(skip)]
+    pub of_model: Option<Vec<String>>,
 }
 
 impl TextOptions {

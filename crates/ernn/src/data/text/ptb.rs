@@ -77,7 +77,10 @@ fn open_sized(name: &str, at: &Path, options: &TextOptions, sizes: &Sizes) -> Re
         check(&file, parts[number].len(), sizes.tokens[number], "tokens")?;
     }
     // The words have an <unk> of their own; characters need none, as no part has one that the training part lacks.
-    let dataset = reader.finish(name, parts, usize::MAX, !by_characters)?;
+    let dataset = reader.finish(name, parts, (usize::MAX, !by_characters), options)?;
+    if options.of_model.is_some() {
+        return Ok(dataset);
+    }
     check(at, dataset.vocabulary.len(), sizes.vocabulary, "different tokens")?;
     Ok(dataset)
 }

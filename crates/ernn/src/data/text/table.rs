@@ -30,7 +30,8 @@ pub(super) fn open(name: &str, path: &Path, options: &TextOptions) -> Result<Dat
     let (train, names) = train?.unwrap_or_default();
     let mut classes = names.names.clone();
     labels::sort(&mut classes);
-    let (vocabulary, index) = seen.select(&train.tokens, vocabulary, true);
+    let own = (&train.tokens[..], vocabulary, true);
+    let (vocabulary, index) = seen.vocabulary(name, options.of_model.as_ref(), own)?;
     let part = |(texts, names): (Texts, Names)| {
         let mut part = texts.into_part(&index);
         labels::map(&mut part, &names.names, &classes, name).map(|()| part)

@@ -11,6 +11,9 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
+use super::files::problem;
+use crate::Result;
+
 /// Stands for every token outside the vocabulary.
 pub const UNKNOWN: &str = "<unk>";
 /// Stands for the end of a line.
@@ -61,6 +64,46 @@ impl Seen {
             vocabulary.push(std::mem::take(&mut texts[number as usize]));
         }
         (vocabulary, index)
+    }
+
+    /// For each number seen the index in a vocabulary that is given, that of a model; a token outside becomes its `<unk>`.
+    ///
+    /// # Errors
+    /// The first token outside, if the vocabulary has no `<unk>`.
+    pub fn find_in(self, vocabulary: &[String]) -> std::result::Result<Vec<Option<u32>>, String> {
+        let vocabulary = Vocabulary::new(vocabulary.to_vec());
+        let mut index = vec![None; self.len()];
+        let mut outside: Option<(u32, Box<str>)> = None;
+        for (text, number) in self.numbers {
+            let found = vocabulary.index(&text);
+            index[number as usize] = found;
+            if found.is_none() && outside.as_ref().is_none_or(|(first, _)| number < *first) {
+                outside = Some((number, text));
+            }
+        }
+        outside.map_or(Ok(index), |(_, text)| Err(text.into_string()))
+    }
+
+    /// The vocabulary that a data set is read with and for each number seen its index there: that of a model if the options
+    /// name one, see [`find_in`](Seen::find_in), else one of its own, see [`select`](Seen::select).
+    pub fn vocabulary(
+        self,
+        name: &str,
+        of_model: Option<&Vec<String>>,
+        own: (&[u32], usize, bool),
+    ) -> Result<(Vec<String>, Vec<Option<u32>>)> {
+        let Some(vocabulary) = of_model else {
+            let (train, size, unknown) = own;
+            return Ok(self.select(train, size, unknown));
+        };
+        let index = self.find_in(vocabulary).map_err(|token| {
+            let tokens = vocabulary.len();
+            problem(
+                name,
+                &format!("found the token {token:?}, expected one of the {tokens} of the model, whose vocabulary has no {UNKNOWN}"),
+            )
+        })?;
+        Ok((vocabulary.clone(), index))
     }
 }
 
@@ -144,6 +187,18 @@ mod tests {
             seen.select(&train, 1, false),
             (vec!["a".to_owned()], vec![Some(0), None])
         );
+    }
+
+    #[test]
+    fn tokens_are_found_in_the_vocabulary_of_a_model() {
+        let vocabulary = |text: &str| text.split(' ').map(String::from).collect::<Vec<_>>();
+        let mut seen = Seen::default();
+        read(&mut seen, "b soup a");
+        let index = seen.find_in(&vocabulary("a <unk> c b")).unwrap();
+        assert_eq!(index, [Some(3), Some(1), Some(0)]);
+        let mut seen = Seen::default();
+        read(&mut seen, "b y x a");
+        assert_eq!(seen.find_in(&vocabulary("a b")), Err("y".to_owned()));
     }
 
     #[test]

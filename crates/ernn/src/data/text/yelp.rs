@@ -81,7 +81,8 @@ fn open_sized(name: &str, folder: &Path, options: &TextOptions, half: usize) -> 
         ));
     }
     let (train, test, seen) = reviews.divide(half);
-    let (vocabulary, index) = seen.select(&train.tokens, vocabulary, true);
+    let own = (&train.tokens[..], vocabulary, true);
+    let (vocabulary, index) = seen.vocabulary(name, options.of_model.as_ref(), own)?;
     Ok(Dataset {
         name: name.to_owned(),
         feature_names: vec!["token".to_owned()],
