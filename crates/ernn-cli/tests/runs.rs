@@ -211,6 +211,38 @@ fn retraining_uses_everything_and_resumes() {
     assert!(model(&place, "whole") == model(&place, "killed"));
 }
 
+/// Another seed would split anew, and validate with sequences that were trained on.
+#[test]
+fn a_run_does_not_go_on_with_other_settings() {
+    let place = Place::new();
+    place.ok(&format!("{SMALL} --epochs 2 --out run"));
+    let settings = place.text("run/config.toml");
+    for (old, new, parts) in [
+        (
+            "seed = 1\n",
+            "seed = 2\n",
+            ["training.seed: found 2, expected 1,", "checkpoint"],
+        ),
+        (
+            "activation = \"relu\"",
+            "activation = \"tanh\"",
+            ["activation: found tanh, expected relu,", "checkpoint"],
+        ),
+        (
+            "validation = 0.2",
+            "validation = 0.4",
+            ["training.validation: found 0.4, expected 0.2,", "checkpoint"],
+        ),
+    ] {
+        assert!(settings.contains(old), "{settings}");
+        place.write("run/config.toml", settings.replace(old, new));
+        place.fails("train --resume run --epochs 3", 2, &parts);
+    }
+    place.write("run/config.toml", settings.replace("patience = 0", "patience = 9"));
+    place.ok("train --resume run --epochs 3");
+    place.ok("train --resume run --epochs 4");
+}
+
 #[test]
 fn patience_ends_a_run_early() {
     let place = Place::new();
