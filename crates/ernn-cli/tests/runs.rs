@@ -243,6 +243,24 @@ fn a_run_does_not_go_on_with_other_settings() {
     place.ok("train --resume run --epochs 4");
 }
 
+/// A text without parts validates with its end, and its defaults learn.
+#[test]
+fn a_text_of_ones_own_is_learned() {
+    let place = Place::new();
+    place.write("mine.txt", "the cow eats grass and the fox eats the hen\n".repeat(300));
+    let done = place.ok("train mine.txt --out run");
+    assert!(
+        done.stderr.contains("2,640 tokens to train on, 660 to validate"),
+        "{}",
+        done.stderr
+    );
+    let report: Value = serde_json::from_str(&place.text("run/result.json")).unwrap();
+    let perplexity = report["perplexity"].as_f64().unwrap();
+    assert!(report["part"] == "validation" && perplexity < 5.0, "{perplexity}");
+    let again = place.json("evaluate run mine.txt");
+    assert_eq!(again["loss"], report["loss"]);
+}
+
 #[test]
 fn patience_ends_a_run_early() {
     let place = Place::new();
