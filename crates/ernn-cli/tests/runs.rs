@@ -211,6 +211,41 @@ fn retraining_uses_everything_and_resumes() {
     assert!(model(&place, "whole") == model(&place, "killed"));
 }
 
+/// The second pass has seen all sequences: none of them can validate the model.
+#[test]
+fn what_was_retrained_on_is_not_called_validation() {
+    let place = Place::new();
+    place.write("train.csv", support::easy_csv(40));
+    let flags = "train train.csv --epochs 2 --hidden 8 --rank 2";
+    let said = place.ok(&format!("{flags} --retrain --out again")).stdout;
+    assert!(
+        said.contains(" in the first pass; the model is the last epoch of the second"),
+        "{said}"
+    );
+    let measured = place.json("evaluate again train.csv");
+    assert_eq!(
+        (&measured["part"], &measured["examples"]),
+        (&"train".into(), &40.into())
+    );
+    place.fails(
+        "evaluate again train.csv --part validation",
+        1,
+        &["train.csv: found no validation part: --retrain", "--part train or test"],
+    );
+    let said = place.ok("inspect again").stdout;
+    assert!(said.contains("in the first pass; retrained: the last epoch"), "{said}");
+    let done = place.ok("export again --to rust --format int8 --calibrate train.csv --out device");
+    assert!(
+        done.stderr.contains("accuracy on the train part (40 sequences)"),
+        "{}",
+        done.stderr
+    );
+
+    let said = place.ok(&format!("{flags} --out once")).stdout;
+    assert!(!said.contains("first pass"), "{said}");
+    assert_eq!(place.json("evaluate once train.csv")["part"], "validation");
+}
+
 /// Another seed would split anew, and validate with sequences that were trained on.
 #[test]
 fn a_run_does_not_go_on_with_other_settings() {
