@@ -393,3 +393,17 @@ fn training_that_diverges_says_where() {
     assert!(place.path("run/checkpoint.safetensors").is_file());
     place.ok("predict run train.csv");
 }
+
+/// No step was taken, so smaller steps are no remedy, and no epoch is kept.
+#[test]
+fn a_first_batch_that_diverges_says_what_can_help() {
+    let place = place();
+    let done = place.fails(
+        "train train.csv --hidden 8 --rank 2 --eta 1e30 --out run",
+        1,
+        &["epoch 1, batch 1: ", "--activation tanh", "--eta", "--cell"],
+    );
+    for wrong in ["--learning-rate", "hint:"] {
+        assert!(!done.stderr.contains(wrong), "{}", done.stderr);
+    }
+}
