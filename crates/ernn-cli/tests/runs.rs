@@ -278,6 +278,21 @@ fn a_run_does_not_go_on_with_other_settings() {
     place.ok("train --resume run --epochs 4");
 }
 
+/// Nothing is lost of a run that has no checkpoint.
+#[test]
+fn a_folder_of_a_run_that_came_to_no_checkpoint_is_used_again() {
+    let place = Place::new();
+    place.write("run/config.toml", "");
+    place.write("run/metrics.jsonl", "");
+    place.fails(
+        "train --resume run",
+        1,
+        &["checkpoint.safetensors", "begin anew with --out run"],
+    );
+    place.ok(&format!("{SMALL} --epochs 1 --out run"));
+    place.fails(&format!("{SMALL} --epochs 1 --out run"), 2, &["not empty", "--resume"]);
+}
+
 /// A text without parts validates with its end, and its defaults learn.
 #[test]
 fn a_text_of_ones_own_is_learned() {
