@@ -15,7 +15,7 @@ pub type Result<T> = std::result::Result<T, Failure>;
 pub enum Failure {
     /// The library refused.
     Library(Error),
-    /// Training diverged; the folder keeps the last good state.
+    /// Training diverged; the folder keeps the last good epoch, where there was one.
     Diverged(Error, Option<PathBuf>),
     /// Arguments that contradict each other.
     Usage(String),
@@ -70,7 +70,7 @@ impl Failure {
             Failure::Usage(_) => Some("see --help".to_string()),
             Failure::Interrupted(how) => Some(format!("go on with {how}")),
             Failure::Diverged(_, Some(folder)) => Some(format!(
-                "the checkpoint of the last good epoch is kept in {}",
+                "the checkpoint of a good epoch is kept in {}",
                 folder.display()
             )),
             Failure::Library(Error::Io {

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use ernn::checkpoint::{EpochRecord, Phase};
 use ernn::data::Task;
+use ernn::evaluate::Metric;
 use ernn::train::{BatchProgress, Observer, Start};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -15,6 +16,8 @@ use crate::output::{grouped, percent, say};
 pub struct Progress {
     bar: Option<ProgressBar>,
     folder: Option<PathBuf>,
+    /// Whether an epoch has come to its end, in this process or before.
+    any_epoch: bool,
     epochs: usize,
     train_examples: usize,
     task: Task,
@@ -35,6 +38,7 @@ impl Progress {
         Progress {
             bar: io::stderr().is_terminal().then(bar),
             folder: None,
+            any_epoch: false,
             epochs: 0,
             train_examples: 0,
             task: Task::default(),
@@ -54,9 +58,9 @@ impl Progress {
         }
     }
 
-    /// The run folder, once the run has one.
-    pub fn folder(&self) -> Option<&Path> {
-        self.folder.as_deref()
+    /// The run folder, once it has the checkpoint of an epoch.
+    pub fn folder_with_epoch(&self) -> Option<&Path> {
+        self.folder.as_deref().filter(|_| self.any_epoch)
     }
 }
 
@@ -68,6 +72,7 @@ fn bar() -> ProgressBar {
 impl Observer for Progress {
     fn started(&mut self, start: &Start) {
         self.folder = start.out.map(Path::to_path_buf);
+        self.any_epoch |= start.epochs_done > 0;
         self.epochs = start.epochs;
         self.train_examples = start.train_examples;
         self.task = start.task;
@@ -123,8 +128,15 @@ impl Observer for Progress {
     }
 
     fn epoch_done(&mut self, record: &EpochRecord) {
+        self.any_epoch = true;
         self.validation = match (self.task, record.validation_loss, record.validation_accuracy) {
-            (Task::NextToken, Some(loss), _) => format!(", validation perplexity {:.1}", loss.exp()),
+            (Task::NextToken, Some(loss), _) => {
+                let perplexity = Metric::Perplexity;
+                format!(
+                    ", validation perplexity {}",
+                    perplexity.text(perplexity.value(None, loss))
+                )
+            }
             (Task::Regression, Some(loss), _) => format!(", validation {loss:.4}"),
             (_, _, Some(accuracy)) => format!(", validation {}", percent(accuracy)),
             _ => String::new(),

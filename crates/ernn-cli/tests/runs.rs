@@ -211,6 +211,106 @@ fn retraining_uses_everything_and_resumes() {
     assert!(model(&place, "whole") == model(&place, "killed"));
 }
 
+/// The second pass has seen all sequences: none of them can validate the model.
+#[test]
+fn what_was_retrained_on_is_not_called_validation() {
+    let place = Place::new();
+    place.write("train.csv", support::easy_csv(40));
+    let flags = "train train.csv --epochs 2 --hidden 8 --rank 2";
+    let said = place.ok(&format!("{flags} --retrain --out again")).stdout;
+    assert!(
+        said.contains(" in the first pass; the model is the last epoch of the second"),
+        "{said}"
+    );
+    let measured = place.json("evaluate again train.csv");
+    assert_eq!(
+        (&measured["part"], &measured["examples"]),
+        (&"train".into(), &40.into())
+    );
+    place.fails(
+        "evaluate again train.csv --part validation",
+        1,
+        &["train.csv: found no validation part: --retrain", "--part train or test"],
+    );
+    let said = place.ok("inspect again").stdout;
+    assert!(said.contains("in the first pass; retrained: the last epoch"), "{said}");
+    let done = place.ok("export again --to rust --format int8 --calibrate train.csv --out device");
+    assert!(
+        done.stderr.contains("accuracy on the train part (40 sequences)"),
+        "{}",
+        done.stderr
+    );
+
+    let said = place.ok(&format!("{flags} --out once")).stdout;
+    assert!(!said.contains("first pass"), "{said}");
+    assert_eq!(place.json("evaluate once train.csv")["part"], "validation");
+}
+
+/// Another seed would split anew, and validate with sequences that were trained on.
+#[test]
+fn a_run_does_not_go_on_with_other_settings() {
+    let place = Place::new();
+    place.ok(&format!("{SMALL} --epochs 2 --out run"));
+    let settings = place.text("run/config.toml");
+    for (old, new, parts) in [
+        (
+            "\nseed = 1\n",
+            "\nseed = 2\n",
+            ["training.seed: found 2, expected 1,", "checkpoint"],
+        ),
+        (
+            "activation = \"relu\"",
+            "activation = \"tanh\"",
+            ["activation: found tanh, expected relu,", "checkpoint"],
+        ),
+        (
+            "validation = 0.2",
+            "validation = 0.4",
+            ["training.validation: found 0.4, expected 0.2,", "checkpoint"],
+        ),
+    ] {
+        assert!(settings.contains(old), "{settings}");
+        place.write("run/config.toml", settings.replace(old, new));
+        place.fails("train --resume run --epochs 3", 2, &parts);
+    }
+    place.write("run/config.toml", settings.replace("patience = 0", "patience = 9"));
+    place.ok("train --resume run --epochs 3");
+    place.ok("train --resume run --epochs 4");
+}
+
+/// Nothing is lost of a run that has no checkpoint.
+#[test]
+fn a_folder_of_a_run_that_came_to_no_checkpoint_is_used_again() {
+    let place = Place::new();
+    place.write("run/config.toml", "");
+    place.write("run/metrics.jsonl", "");
+    place.fails(
+        "train --resume run",
+        1,
+        &["checkpoint.safetensors", "begin anew with --out run"],
+    );
+    place.ok(&format!("{SMALL} --epochs 1 --out run"));
+    place.fails(&format!("{SMALL} --epochs 1 --out run"), 2, &["not empty", "--resume"]);
+}
+
+/// A text without parts validates with its end, and its defaults learn.
+#[test]
+fn a_text_of_ones_own_is_learned() {
+    let place = Place::new();
+    place.write("mine.txt", "the cow eats grass and the fox eats the hen\n".repeat(300));
+    let done = place.ok("train mine.txt --out run");
+    assert!(
+        done.stderr.contains("2,640 tokens to train on, 660 to validate"),
+        "{}",
+        done.stderr
+    );
+    let report: Value = serde_json::from_str(&place.text("run/result.json")).unwrap();
+    let perplexity = report["perplexity"].as_f64().unwrap();
+    assert!(report["part"] == "validation" && perplexity < 5.0, "{perplexity}");
+    let again = place.json("evaluate run mine.txt");
+    assert_eq!(again["loss"], report["loss"]);
+}
+
 #[test]
 fn patience_ends_a_run_early() {
     let place = Place::new();

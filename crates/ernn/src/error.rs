@@ -70,7 +70,8 @@ pub enum Error {
     },
     /// Loss or gradient became infinite or NaN.
     #[error(
-        "epoch {epoch}, batch {batch}: {what} is not finite ({value}); try a smaller --learning-rate or --clip-norm"
+        "epoch {epoch}, batch {batch}: {what} is not finite ({value}); try {}",
+        remedy(*epoch, *batch)
     )]
     NotFinite {
         /// Epoch, from 1.
@@ -82,4 +83,15 @@ pub enum Error {
         /// Its value.
         value: f64,
     },
+}
+
+/// What helps when a number is not finite. At the first batch no step has been taken, so it is not the steps.
+fn remedy(epoch: usize, batch: usize) -> &'static str {
+    match (epoch, batch) {
+        (1, 1) => {
+            "what keeps the states small over so many steps, for no step of the training was taken yet: --activation tanh, \
+             --steps per-iteration, a smaller --eta, or a gated --cell such as gru"
+        }
+        _ => "a smaller --learning-rate or --clip-norm",
+    }
 }

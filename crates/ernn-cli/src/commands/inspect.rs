@@ -9,6 +9,7 @@ use ernn::model::Quantize;
 use ernn::optim;
 use serde_json::{Value, json};
 
+use super::parts;
 use crate::failure::Result;
 use crate::output::{self, bytes, grouped, percent};
 
@@ -25,10 +26,14 @@ pub struct Arguments {
 /// Runs `ernn inspect`.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let saved = SavedModel::load(&arguments.model)?;
+    let retrained = parts::settings(&saved)
+        .ok()
+        .flatten()
+        .is_some_and(|config| config.training.retrain);
     if arguments.json {
         output::print_json(&as_json(&saved))?;
     } else {
-        output::print(&as_text(&saved))?;
+        output::print(&as_text(&saved, retrained))?;
     }
     Ok(())
 }
@@ -54,7 +59,7 @@ fn as_json(saved: &SavedModel) -> Value {
     })
 }
 
-fn as_text(saved: &SavedModel) -> String {
+fn as_text(saved: &SavedModel, retrained: bool) -> String {
     let config = saved.model.config();
     let provenance = &saved.provenance;
     let mut text = String::new();
@@ -81,7 +86,7 @@ fn as_text(saved: &SavedModel) -> String {
     if config.quantize == Quantize::Int8 {
         text += "the cells' matrices are rounded to int8 before they are used; the tensors are those behind the rounded ones\n";
     }
-    text += &origin(provenance);
+    text += &origin(provenance, retrained);
     text += &format!("classes: {}\n", saved.classes.join(", "));
     text += "\ntensor                    shape\n";
     for span in saved.model.spans() {
@@ -99,7 +104,7 @@ fn as_text(saved: &SavedModel) -> String {
 }
 
 /// Where the model comes from, in a line.
-fn origin(provenance: &Provenance) -> String {
+fn origin(provenance: &Provenance, retrained: bool) -> String {
     let Provenance { dataset, version, .. } = provenance;
     if provenance.is_imported() {
         return format!("imported from: {dataset}, by ernn {version}\n");
@@ -108,7 +113,12 @@ fn origin(provenance: &Provenance) -> String {
         format!(", validation accuracy {}", percent(accuracy))
     });
     let (seed, epoch) = (provenance.seed, provenance.best_epoch);
-    format!("trained on: {dataset}, seed {seed}, best epoch {epoch}{accuracy}, ernn {version}\n")
+    let second = if retrained {
+        " in the first pass; retrained: the last epoch of the second pass, on all sequences"
+    } else {
+        ""
+    };
+    format!("trained on: {dataset}, seed {seed}, best epoch {epoch}{accuracy}{second}, ernn {version}\n")
 }
 
 fn nonzero(saved: &SavedModel, span: &Span) -> usize {

@@ -75,6 +75,11 @@ impl Opened {
             PartName::Train if !self.splits() => Ok(("train", View::of(&self.dataset.train))),
             PartName::Train => Ok(("train", self.split(saved)?.0)),
             PartName::Validation if !self.splits() => Err(absent("validation")),
+            PartName::Validation if self.trained_on_all(saved)? => Err(Failure::Library(ernn::Error::Data {
+                dataset: self.dataset.name.clone(),
+                problem: "found no validation part: --retrain has trained this model on all of it, expected --part train or test"
+                    .to_string(),
+            })),
             PartName::Validation => match self.split(saved)?.1 {
                 Some(validation) => Ok(("validation", validation)),
                 None => Err(absent("validation")),
@@ -87,13 +92,32 @@ impl Opened {
         self.dataset.validation.is_some() || self.trained_on_it
     }
 
+    /// Whether the second pass of the run has trained on the validation part, too.
+    fn trained_on_all(&self, saved: &SavedModel) -> Result<bool> {
+        Ok(self.trained_on_it && settings(saved)?.is_some_and(|config| config.training.retrain))
+    }
+
     /// The run's own split, by the settings in the model; without a run, the data's own.
     fn split(&self, saved: &SavedModel) -> Result<(View<'_>, Option<View<'_>>)> {
         let dataset = &self.dataset;
-        if saved.provenance.is_imported() {
-            return Ok((View::of(&dataset.train), dataset.validation.as_ref().map(View::of)));
+        if self.trained_on_all(saved)? {
+            return Ok((
+                View::of_all(std::iter::once(&dataset.train).chain(&dataset.validation)),
+                None,
+            ));
         }
-        let config = RunConfig::from_toml(&saved.provenance.settings, Path::new("the model's settings"), None)?;
+        let Some(config) = settings(saved)? else {
+            return Ok((View::of(&dataset.train), dataset.validation.as_ref().map(View::of)));
+        };
         Ok(train::split(dataset, config.training.validation, config.training.seed)?)
     }
+}
+
+/// The settings of the run that a model comes from; none of an imported one.
+pub fn settings(saved: &SavedModel) -> Result<Option<RunConfig>> {
+    if saved.provenance.is_imported() {
+        return Ok(None);
+    }
+    let config = RunConfig::from_toml(&saved.provenance.settings, Path::new("the model's settings"), None)?;
+    Ok(Some(config))
 }

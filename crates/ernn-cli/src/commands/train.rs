@@ -106,7 +106,7 @@ fn fresh(arguments: &Arguments, options: &Options) -> Result<Outcome> {
 fn watched(run: impl FnOnce(&mut Progress) -> ernn::Result<Outcome>) -> Result<Outcome> {
     let mut progress = Progress::new();
     run(&mut progress).map_err(|error| match error {
-        Error::NotFinite { .. } => Failure::Diverged(error, progress.folder().map(Path::to_path_buf)),
+        Error::NotFinite { .. } => Failure::Diverged(error, progress.folder_with_epoch().map(Path::to_path_buf)),
         error => Failure::Library(error),
     })
 }
@@ -144,8 +144,14 @@ fn summary(report: &Report) -> String {
         .out
         .as_ref()
         .map_or_else(String::new, |out| format!("\nrun folder: {}", out.display()));
+    let ended = matches!(report.ending, Ending::Finished | Ending::EarlyStopped);
+    let second = if ended && report.settings.training.retrain {
+        " in the first pass; the model is the last epoch of the second, on all sequences"
+    } else {
+        ""
+    };
     format!(
-        "{}: {}, {}\nbest epoch {} of {}{validation}, trained in {}, seed {}\n{evaluation}{folder}",
+        "{}: {}, {}\nbest epoch {} of {}{validation}{second}, trained in {}, seed {}\n{evaluation}{folder}",
         report.dataset,
         report.cell,
         output::size(report.parameters, report.nonzero_parameters),

@@ -107,6 +107,9 @@ pub struct Best {
 pub struct RunState {
     /// Checksum of the training and validation parts.
     pub fingerprint: String,
+    /// The settings that it was trained with, as in `config.toml` but for what holds on one machine alone; empty in a file that an earlier
+    /// version wrote.
+    pub settings: String,
     /// Pass of the run.
     pub phase: Phase,
     /// Whole epochs done in this phase.
@@ -138,6 +141,8 @@ pub struct RunState {
 #[serde(deny_unknown_fields)]
 struct Content {
     fingerprint: String,
+    #[serde(default)]
+    settings: String,
     phase: Phase,
     epoch: usize,
     tally: Tally,
@@ -160,6 +165,7 @@ impl RunState {
     pub fn save(&self, path: &Path) -> Result<()> {
         let content = Content {
             fingerprint: self.fingerprint.clone(),
+            settings: self.settings.clone(),
             phase: self.phase,
             epoch: self.epoch,
             tally: self.tally,
@@ -215,6 +221,7 @@ impl RunState {
         let memory = |name: String| Ok((plain_name(&name).to_string(), file.values(&name, &shape)?));
         Ok(RunState {
             fingerprint: content.fingerprint,
+            settings: content.settings,
             phase: content.phase,
             epoch: content.epoch,
             tally: content.tally,
@@ -268,6 +275,7 @@ mod tests {
     fn example() -> RunState {
         RunState {
             fingerprint: "f".to_string(),
+            settings: "seed = 1".to_string(),
             phase: Phase::Retrain,
             epoch: 3,
             tally: Tally {

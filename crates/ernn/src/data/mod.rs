@@ -48,6 +48,7 @@ pub use open::{OpenOptions, open, open_sequences, read_sequences};
 pub use part::{Dataset, Part, Sequences, Task};
 pub use preparation::{Preparation, SplitBy};
 pub use split::split;
+pub(crate) use text::is_running_text;
 pub use text::{END_OF_LINE, InvalidText, TextOptions, TokenKind, UNKNOWN, Vocabulary};
 pub use values::{Images, NoiseKind, NoiseSteps, Values};
 pub use view::View;

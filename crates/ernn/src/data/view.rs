@@ -13,6 +13,8 @@ pub struct View<'a> {
     parts: Vec<&'a Part>,
     /// (part, sequence)
     members: Vec<(u32, u32)>,
+    /// Of a text: the tokens that are seen; else all steps.
+    tokens: Option<(usize, usize)>,
     reader: Reader,
 }
 
@@ -36,6 +38,7 @@ impl<'a> View<'a> {
         });
         View {
             members: members.collect(),
+            tokens: None,
             reader: Reader::plain(parts.first().copied()),
             parts,
         }
@@ -50,6 +53,21 @@ impl<'a> View<'a> {
         View {
             members: indices.iter().map(|&index| all.members[index]).collect(),
             ..all
+        }
+    }
+
+    /// These of the tokens of a part that is one text.
+    ///
+    /// # Panics
+    /// If the part is not one sequence of tokens, or has fewer.
+    pub fn of_text(part: &'a Part, tokens: std::ops::Range<usize>) -> Self {
+        assert!(
+            part.values.are_tokens() && part.len() == 1 && tokens.end <= part.steps(),
+            "tokens of one text"
+        );
+        View {
+            tokens: Some((tokens.start, tokens.end)),
+            ..Self::of(part)
         }
     }
 
@@ -107,7 +125,8 @@ impl<'a> View<'a> {
     /// Steps of a sequence.
     pub fn length(&self, index: usize) -> usize {
         let (part, sequence) = self.member(index);
-        part.length(sequence)
+        self.tokens
+            .map_or_else(|| part.length(sequence), |(start, end)| end - start)
     }
 
     /// Steps of the longest sequence; 0 for none.
@@ -156,7 +175,10 @@ impl<'a> View<'a> {
     pub fn tokens(&self, index: usize) -> &'a [u32] {
         let (part, sequence) = self.member(index);
         match &part.values {
-            Values::Tokens(tokens) => &tokens[part.offsets[sequence]..part.offsets[sequence + 1]],
+            Values::Tokens(tokens) => {
+                let all = &tokens[part.offsets[sequence]..part.offsets[sequence + 1]];
+                self.tokens.map_or(all, |(start, end)| &all[start..end])
+            }
             _ => &[],
         }
     }
@@ -285,6 +307,15 @@ mod tests {
         assert_eq!(
             (view.tokens(1), view.label(0), view.features()),
             (&[6, 7, 8][..], None, 1)
+        );
+    }
+    #[test]
+    fn a_text_is_seen_in_pieces() {
+        let part = Part::of_tokens(vec![5, 6, 7, 8], vec![0, 4], vec![]);
+        let view = View::of_text(&part, 1..3);
+        assert_eq!(
+            (view.tokens(0), view.len(), view.length(0), view.steps()),
+            (&[6, 7][..], 1, 2, 2)
         );
     }
 }

@@ -23,6 +23,9 @@ pub enum Metric {
     MeanSquaredError,
 }
 
+/// The loss above which a perplexity is written as infinite.
+const MOST_LOSS: f64 = 700.0;
+
 impl Metric {
     /// The metric of a task.
     pub fn of(task: Task) -> Self {
@@ -38,7 +41,7 @@ impl Metric {
         match self {
             Metric::Accuracy => accuracy.unwrap_or(0.0),
             // Beyond this it would overflow, and a file of results cannot hold infinity.
-            Metric::Perplexity => loss.min(700.0).exp(),
+            Metric::Perplexity => loss.min(MOST_LOSS).exp(),
             Metric::MeanSquaredError => loss,
         }
     }
@@ -58,6 +61,12 @@ impl Metric {
 
     /// The shown value in figures.
     pub fn text(self, shown: f64) -> String {
+        if self == Metric::Perplexity && shown >= MOST_LOSS.exp() {
+            return "inf".to_string();
+        }
+        if self == Metric::Perplexity && shown >= 1e9 {
+            return format!("{shown:.2e}");
+        }
         let decimals = self.decimals();
         format!("{shown:.decimals$}")
     }
@@ -114,6 +123,11 @@ mod tests {
         let uniform = 10_000f64.ln();
         assert!((Metric::Perplexity.value(Some(0.1), uniform) - 10_000.0).abs() < 1e-8);
         assert!(Metric::Perplexity.value(None, 1e9).is_finite());
+        assert_eq!(
+            Metric::Perplexity.phrase(Metric::Perplexity.value(None, 6e34)),
+            "perplexity inf"
+        );
+        assert_eq!(Metric::Perplexity.text(2.5e100), "2.50e100");
         assert_eq!(Metric::Accuracy.value(Some(0.25), uniform), 0.25);
         assert_eq!(Metric::MeanSquaredError.value(None, 0.5), 0.5);
     }

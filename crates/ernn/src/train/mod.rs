@@ -17,6 +17,7 @@ mod parts;
 mod past_run;
 pub(crate) mod plot;
 mod report;
+mod resumed;
 mod run;
 mod run_folder;
 mod thirds;

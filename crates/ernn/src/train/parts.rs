@@ -2,7 +2,7 @@
 
 use super::{ClassWeights, RunConfig};
 use crate::checkpoint::{Checksum, Phase};
-use crate::data::{self, Dataset, NoiseKind, Normalization, Task, Values, View};
+use crate::data::{self, Dataset, NoiseKind, Normalization, Part, Task, Values, View};
 use crate::head;
 use crate::{Error, Result};
 
@@ -44,19 +44,35 @@ impl<'a> Parts<'a> {
 }
 
 /// The raw training and validation sequences of a run: the data set's own validation part, or a part split off by class (and
-/// by group, where the data names groups). A text is not split.
+/// by group, where the data names groups). Of a text it is the end, where both parts have a token to predict.
 pub fn split(dataset: &Dataset, fraction: f64, seed: u64) -> Result<(View<'_>, Option<View<'_>>)> {
     if let Some(validation) = &dataset.validation {
         return Ok((View::of(&dataset.train), Some(View::of(validation))));
     }
-    if fraction == 0.0 || dataset.task == Task::NextToken {
+    if fraction == 0.0 {
         return Ok((View::of(&dataset.train), None));
+    }
+    if dataset.task == Task::NextToken {
+        return Ok(split_text(&dataset.train, fraction));
     }
     let (fit, validation) = data::split(&dataset.train, fraction, seed)?;
     Ok((
         View::chosen(&dataset.train, &fit),
         Some(View::chosen(&dataset.train, &validation)),
     ))
+}
+
+fn split_text(text: &Part, fraction: f64) -> (View<'_>, Option<View<'_>>) {
+    let tokens = text.steps();
+    let validation = (fraction * tokens as f64).round() as usize;
+    if text.len() != 1 || validation < 2 || tokens - validation < 2 {
+        return (View::of(text), None);
+    }
+    let border = tokens - validation;
+    (
+        View::of_text(text, 0..border),
+        Some(View::of_text(text, border..tokens)),
+    )
 }
 
 /// Training and validation sequences together.
@@ -184,4 +200,26 @@ fn balanced(view: &View, classes: usize) -> Vec<f32> {
         .into_iter()
         .map(|weight| weight as f32)
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_text_validates() {
+        let text = |tokens: u32| Dataset {
+            task: Task::NextToken,
+            train: Part::of_tokens((0..tokens).collect(), vec![0, tokens as usize], Vec::new()),
+            ..Dataset::default()
+        };
+        let long = text(10);
+        let (fit, validation) = split(&long, 0.2, 1).unwrap();
+        assert_eq!(fit.tokens(0), [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(validation.unwrap().tokens(0), [8, 9]);
+        assert!(split(&long, 0.0, 1).unwrap().1.is_none());
+        let short = text(3);
+        let (fit, validation) = split(&short, 0.2, 1).unwrap();
+        assert!(fit.steps() == 3 && validation.is_none());
+    }
 }

@@ -9,7 +9,7 @@ use super::close::Close;
 use super::epochs::{LoopEnd, Pass};
 use super::from;
 use super::parts::{self, Parts};
-use super::{Ending, Observer, Report, RunConfig, RunFolder, Start, available_threads};
+use super::{Ending, Observer, Report, RunConfig, RunFolder, Start, available_threads, resumed};
 use crate::cell::CellConfig;
 use crate::checkpoint::{Phase, RunState, SavedModel};
 use crate::data::{Dataset, Task, Values, View};
@@ -71,6 +71,10 @@ pub fn train(dataset: &Dataset, config: &RunConfig, options: &Options, observer:
 
 /// Goes on with a run from its last checkpoint, or from the beginning where the folder has none; the result is the same bits as
 /// if it had never stopped. `config` is the run's own, perhaps with more epochs.
+///
+/// # Errors
+/// If a setting is another one than the checkpoint was trained with, but for the number of epochs, `patience`, and where the data lies: a
+/// new split, e.g., would validate with sequences that were trained on. If the data is not the same.
 pub fn resume(
     dataset: &Dataset,
     config: &RunConfig,
@@ -86,13 +90,15 @@ pub fn resume(
         false => from::in_order(dataset, config)?,
     };
     let run = Run::new(&dataset, config, options)?;
-    let state = saved.unwrap_or_else(|| run.first_state(Phase::Select));
+    let mut state = saved.unwrap_or_else(|| run.first_state(Phase::Select));
+    resumed::check(&state.settings, &run.config)?;
     if state.fingerprint != run.fingerprint {
         return Err(Error::Data {
             dataset: dataset.name.clone(),
             problem: "found other sequences or labels than when the run started, expected the same data".to_string(),
         });
     }
+    state.settings = run.config.to_portable_toml();
     in_pool(options.threads, || run.go(Some(folder), state, observer))
 }
 
@@ -133,6 +139,7 @@ impl<'a> Run<'a> {
     fn first_state(&self, phase: Phase) -> RunState {
         RunState {
             fingerprint: self.fingerprint.clone(),
+            settings: self.config.to_portable_toml(),
             phase,
             ..RunState::default()
         }

@@ -30,7 +30,8 @@ pub struct RunFolder {
 }
 
 impl RunFolder {
-    /// Makes a folder of this name. An existing folder that holds anything is refused: a run never overwrites another.
+    /// Makes a folder of this name. An existing folder that holds anything is refused, for a run never overwrites another, unless all it holds
+    /// is the settings of a run that came to no checkpoint.
     pub fn create(path: &Path) -> Result<Self> {
         Self::check_free(path)?;
         fs::create_dir_all(path).map_err(io_error(path, "create"))?;
@@ -47,12 +48,25 @@ impl RunFolder {
                     .to_string(),
             })
         };
-        match fs::read_dir(path).map(Iterator::count) {
-            Ok(1..) => refuse("not empty"),
+        match fs::read_dir(path).map(|mut entries| entries.next().is_none()) {
+            Ok(false) if !Self::never_began(path) => refuse("not empty"),
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => refuse("a file"),
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(io_error(path, "read")(error)),
             _ => Ok(()),
         }
+    }
+
+    /// Whether a run has left nothing here but its settings and empty metrics: it stopped, or found the disk full, before its first
+    /// checkpoint.
+    fn never_began(path: &Path) -> bool {
+        let Ok(entries) = fs::read_dir(path) else {
+            return false;
+        };
+        let metrics = fs::metadata(path.join(METRICS_FILE));
+        metrics.is_ok_and(|file| file.is_file() && file.len() == 0)
+            && entries
+                .flatten()
+                .all(|entry| entry.file_name() == CONFIG_FILE || entry.file_name() == METRICS_FILE)
     }
 
     /// Makes `PARENT/NAME-N` with the smallest N from 1 that is free.
@@ -77,7 +91,14 @@ impl RunFolder {
                     path: path.to_path_buf(),
                     place: String::new(),
                     found: format!("no {file} ({meaning} of the run)"),
-                    expected: "the folder of a run that `ernn train` started".to_string(),
+                    expected: if Self::never_began(path) {
+                        format!(
+                            "a run that came to its first checkpoint; `ernn train` may begin anew with --out {}",
+                            path.display()
+                        )
+                    } else {
+                        "the folder of a run that `ernn train` started".to_string()
+                    },
                 });
             }
         }
@@ -192,11 +213,32 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let path = parent.path().join("a/b");
         drop(RunFolder::create(&path).unwrap());
+        fs::write(path.join(CHECKPOINT_FILE), "").unwrap();
         let error = RunFolder::create(&path).unwrap_err().to_string();
         assert!(
             error.contains("which is not empty") && error.contains("--resume"),
             "{error}"
         );
+        let notes = parent.path().join("notes");
+        fs::create_dir(&notes).unwrap();
+        fs::write(notes.join(CONFIG_FILE), "mine").unwrap();
+        assert!(RunFolder::create(&notes).is_err(), "settings that no run has written");
+    }
+
+    #[test]
+    fn takes_a_folder_in_which_a_run_came_to_no_checkpoint() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("a");
+        let first = RunFolder::create(&path).unwrap();
+        fs::write(path.join(CONFIG_FILE), "x").unwrap();
+        let error = RunFolder::create(&path).unwrap_err().to_string();
+        assert!(error.contains("another process is training"), "{error}");
+        drop(first);
+        let error = RunFolder::open(&path).unwrap_err().to_string();
+        assert!(error.contains("may begin anew with --out"), "{error}");
+        drop(RunFolder::create(&path).unwrap());
+        fs::write(path.join(METRICS_FILE), "{}").unwrap();
+        assert!(RunFolder::create(&path).is_err(), "epochs of a run");
     }
 
     #[test]

@@ -90,6 +90,12 @@ pub(super) fn is_text(path: &Path, options: &TextOptions) -> bool {
     to_train(&files::RUNNING) && !to_train(&files::NUMBERS)
 }
 
+/// Whether a source is no known data set and opened as a running text, if no flag says otherwise.
+pub(crate) fn is_running_text(source: &str) -> bool {
+    let is_known = super::known().iter().any(|known| known.name == source);
+    !is_known && is_text(Path::new(source), &TextOptions::default())
+}
+
 /// Opens a path for which [`is_text`] holds.
 pub(super) fn open(name: &str, path: &Path, options: &TextOptions) -> Result<Dataset> {
     match options.text_column {
