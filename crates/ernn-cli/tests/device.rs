@@ -246,8 +246,11 @@ fn lines_that_are_no_steps_are_named() {
             "standard input, line 2: value 2: found `x`, expected a number",
         ),
         ("1\n", "standard input, line 1: found 1 values, expected 2 (x, y)"),
-        ("1,nan\n", "line 1: value 2: found NaN, expected a finite number"),
-        ("1,,2\n", "value 2: found ``"),
+        (
+            "1,nan\n",
+            "line 1: value 2: found a missing value (`nan`), expected a number (--missing previous or zero fills it)",
+        ),
+        ("1,,2\n", "value 2: found a missing value (``)"),
     ] {
         let mut command = place.command("predict run --stream");
         let mut child = command

@@ -13,11 +13,13 @@ pub mod import;
 pub mod inspect;
 mod parts;
 pub mod predict;
+mod predict_flags;
 mod predict_stream;
 pub mod report;
 pub mod reproduce;
 pub mod train;
 mod run_settings;
+mod stream_steps;
 mod train_flags;
 
 use std::path::Path;

@@ -1,30 +1,32 @@
-//! `ernn predict`: the class of each sequence and the probability of each class, one line a sequence.
+//! `ernn predict`: the class of each sequence and the probability of each class, or its number, one line a sequence.
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use ernn::checkpoint::SavedModel;
-use ernn::data;
+use ernn::data::{self, MissingPolicy, OpenOptions, Sequences, Task, Vocabulary};
 use ernn::evaluate::{self, Prediction};
 use serde_json::{Map, Value, json};
 
+use super::predict_flags::PredictFlags;
 use super::predict_stream;
+use super::stream_steps::CANNOT_LOOK_AHEAD;
 use crate::failure::{Failure, Result};
-use crate::reading::ReadingFlags;
 
 /// Arguments of `ernn predict`.
 #[derive(Args)]
 pub struct Arguments {
     /// Model file or run folder
     model: PathBuf,
-    /// File of sequences, labelled or not, or - for stdin
+    /// File of sequences, labelled or not; for a model of texts a table or a .txt with a text a line; for one of recordings a .wav
+    /// or a folder of them; or - for stdin
     #[arg(required_unless_present = "stream", conflicts_with = "stream")]
     file: Option<String>,
     /// Form of the lines
     #[arg(long, value_enum, default_value = "csv")]
     format: Format,
-    /// Read steps from stdin, one a line, values separated by commas or blanks (of text: one token a line), and say after each what
+    /// Read steps from stdin, one a line, values separated by commas or blanks (of text: one token a line, blanks included), and say after each what
     /// the model makes of all since the beginning; an empty line begins a new sequence
     #[arg(long)]
     stream: bool,
@@ -32,7 +34,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     every: Option<u64>,
     #[command(flatten)]
-    reading: ReadingFlags,
+    reading: PredictFlags,
 }
 
 /// Form of the lines.
@@ -51,28 +53,97 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         return Err(Failure::Usage("--every goes with --stream alone".to_string()));
     }
     let saved = SavedModel::load(&arguments.model)?;
+    let options = arguments.reading.options(&saved)?;
     let Some(file) = &arguments.file else {
-        return predict_stream::run(&saved, arguments.format, arguments.every.unwrap_or(1));
-    };
-    let options = arguments.reading.as_for(&saved)?.options();
-    let mut sequences = match file.as_str() {
-        "-" => data::read_sequences(io::stdin().lock(), &options)?,
-        file => {
-            refuse_known(file)?;
-            data::open_sequences(Path::new(file), &options)?
+        if arguments.reading.missing == Some(MissingPolicy::Interpolate) {
+            return Err(Failure::Usage(format!("--missing interpolate {CANNOT_LOOK_AHEAD}")));
         }
+        let every = arguments.every.unwrap_or(1);
+        return predict_stream::run(&saved, arguments.format, every, options.missing);
     };
+    must_judge_sequences(&saved)?;
+    let mut sequences = open(&saved, file, &options)?;
     if let Some(order) = super::channel_order(&saved, &sequences.source, &sequences.feature_names)? {
         sequences.part.reorder(&order);
     }
     super::warn_of_length(&saved, sequences.part.longest());
-    let predictions = evaluate::predict(&saved, &sequences.part)?;
+    let lines = match saved.model.config().task {
+        Task::Regression => number_lines(&saved, &sequences, arguments.format)?,
+        _ => class_lines(&saved, &sequences, arguments.format)?,
+    };
     let mut out = BufWriter::new(io::stdout().lock());
-    match arguments.format {
-        Format::Csv => write_csv(&mut out, &saved.classes, &sequences.names, &predictions)?,
-        Format::Json => write_json(&mut out, &saved.classes, &sequences.names, &predictions)?,
-    }
+    out.write_all(&lines)?;
     Ok(out.flush()?)
+}
+
+/// A model that says something at every step has nothing to say about a whole sequence.
+fn must_judge_sequences(saved: &SavedModel) -> Result<()> {
+    let what = match saved.model.config().task {
+        Task::Classification | Task::Regression => return Ok(()),
+        Task::StepClassification => "a class",
+        Task::NextToken => "a token",
+    };
+    Err(Failure::Library(ernn::Error::Data {
+        dataset: "the model".to_string(),
+        problem: format!(
+            "found one that gives {what} at every step, expected one that gives a class or a number for each sequence \
+             (`ernn predict MODEL --stream` says what it makes of each step)"
+        ),
+    }))
+}
+
+/// New data as the model reads it: texts, recordings or numbers.
+fn open(saved: &SavedModel, file: &str, options: &OpenOptions) -> Result<Sequences> {
+    let path = Path::new(file);
+    if file != "-" {
+        refuse_known(file)?;
+    }
+    if !saved.vocabulary.is_empty() {
+        let vocabulary = Vocabulary::new(saved.vocabulary.clone());
+        return Ok(match file {
+            "-" => data::read_texts(io::stdin().lock(), options, &vocabulary)?,
+            _ => data::open_texts(path, options, &vocabulary)?,
+        });
+    }
+    if file == "-" {
+        return Ok(data::read_sequences(io::stdin().lock(), options)?);
+    }
+    let is_recording = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("wav"));
+    if path.is_dir() || is_recording {
+        return Ok(data::open_recordings(
+            path,
+            &saved.provenance.dataset,
+            &saved.feature_names,
+        )?);
+    }
+    Ok(data::open_sequences(path, options)?)
+}
+
+/// A line for each class that the model gives.
+fn class_lines(saved: &SavedModel, sequences: &Sequences, format: Format) -> Result<Vec<u8>> {
+    let predictions = evaluate::predict_named(saved, &sequences.part, &sequences.names)?;
+    let mut lines = Vec::new();
+    match format {
+        Format::Csv => write_csv(&mut lines, &saved.classes, &sequences.names, &predictions)?,
+        Format::Json => write_json(&mut lines, &saved.classes, &sequences.names, &predictions)?,
+    }
+    Ok(lines)
+}
+
+/// A line for each number that the model gives.
+fn number_lines(saved: &SavedModel, sequences: &Sequences, format: Format) -> Result<Vec<u8>> {
+    let numbers = evaluate::predict_numbers(saved, &sequences.part, &sequences.names)?;
+    let mut lines = Vec::new();
+    if format == Format::Csv {
+        writeln!(lines, "sequence,value")?;
+    }
+    for (name, value) in sequences.names.iter().zip(numbers) {
+        match format {
+            Format::Csv => writeln!(lines, "{},{value}", quoted(name))?,
+            Format::Json => writeln!(lines, "{}", json!({"sequence": name, "value": value}))?,
+        }
+    }
+    Ok(lines)
 }
 
 /// The name of a data set is no file, though other commands take it.

@@ -3,12 +3,13 @@
 use std::io::{self, BufRead, Write};
 
 use ernn::checkpoint::SavedModel;
-use ernn::data::Task;
+use ernn::data::{MissingPolicy, Task};
 use ernn::evaluate::{Stream, length_note};
 use ernn::{Error, Result as LibraryResult};
 use serde_json::{Map, Value, json};
 
 use super::predict::{Format, quoted};
+use super::stream_steps::Steps;
 use crate::failure::Result;
 use crate::output::say;
 
@@ -16,9 +17,10 @@ use crate::output::say;
 const LONGEST_LINE: u64 = 1 << 20;
 
 /// Runs until stdin ends.
-pub fn run(saved: &SavedModel, format: Format, every: u64) -> Result<()> {
+pub fn run(saved: &SavedModel, format: Format, every: u64, missing: MissingPolicy) -> Result<()> {
     let (mut input, mut out) = (io::stdin().lock(), io::stdout().lock());
     let mut stream = Stream::new(saved)?;
+    let mut steps = Steps::new(saved, missing);
     let mut line = String::new();
     let mut warned = false;
     if format == Format::Csv {
@@ -29,11 +31,14 @@ pub fn run(saved: &SavedModel, format: Format, every: u64) -> Result<()> {
         if !read_line(&mut input, &mut line, number)? {
             break;
         }
-        if line.trim().is_empty() {
+        let content = line.strip_suffix('\n').unwrap_or(&line);
+        let content = content.strip_suffix('\r').unwrap_or(content);
+        if steps.is_break(content) {
             stream.reset();
+            steps.reset();
             continue;
         }
-        push(saved, &mut stream, line.trim()).map_err(|error| at(number, error))?;
+        steps.push(&mut stream, content).map_err(|error| at(number, error))?;
         if let Some(note) = length_note(&saved.model, stream.steps()).filter(|_| !warned) {
             say(&format!("warning: {note}"));
             warned = true;
@@ -65,34 +70,6 @@ fn read_line(input: &mut impl BufRead, line: &mut String, number: u64) -> Librar
         ));
     }
     Ok(read > 0)
-}
-
-fn push(saved: &SavedModel, stream: &mut Stream, line: &str) -> LibraryResult<()> {
-    if !saved.vocabulary.is_empty() {
-        let token = saved.vocabulary.iter().position(|token| token == line);
-        let unknown = || Error::Data {
-            dataset: "the step".to_string(),
-            problem: format!("found `{line}`, expected a token of the model's vocabulary"),
-        };
-        return stream.push_token(token.ok_or_else(unknown)? as u32);
-    }
-    let mut values = Vec::with_capacity(saved.feature_names.len());
-    for text in fields(line) {
-        let value = text.parse::<f32>().map_err(|_| Error::Data {
-            dataset: "the step".to_string(),
-            problem: format!("value {}: found `{text}`, expected a number", values.len() + 1),
-        })?;
-        values.push(value);
-    }
-    stream.push(&values)
-}
-
-/// Values between commas, each with blanks around it, or between blanks alone.
-fn fields(line: &str) -> Vec<&str> {
-    if line.contains(',') {
-        return line.split(',').map(str::trim).collect();
-    }
-    line.split_whitespace().collect()
 }
 
 fn at(number: u64, error: Error) -> Error {
@@ -155,18 +132,5 @@ fn said(saved: &SavedModel, stream: &Stream, format: Format) -> String {
             let shares: Map<String, Value> = pairs.map(|(class, value)| (class.clone(), json!(value))).collect();
             json!({"step": step, "class": saved.classes[class], "probabilities": shares}).to_string()
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn values_stand_between_commas_or_blanks() {
-        for line in ["1,2,3", "1 2\t3", "1, 2 ,3", "1  2 3"] {
-            assert_eq!(fields(line), ["1", "2", "3"], "{line}");
-        }
-        assert_eq!(fields("1,,3"), ["1", "", "3"]);
     }
 }

@@ -36,6 +36,7 @@ mod ts;
 mod values;
 mod view;
 
+pub use audio::open_recordings;
 pub use channels::ChannelMatch;
 pub use facts::{DatasetFacts, PartFacts, describe};
 pub use known::{Known, found, known};
@@ -44,7 +45,8 @@ pub use memory::in_memory;
 pub use missing::MissingPolicy;
 pub use normalize::Normalization;
 pub(crate) use npy::{half, numbers};
-pub use open::{OpenOptions, open, open_sequences, read_sequences};
+pub use number::parse as parse_number;
+pub use open::{OpenOptions, open, open_sequences, open_texts, read_sequences, read_texts};
 pub use part::{Dataset, Part, Sequences, Task};
 pub use preparation::{Preparation, SplitBy};
 pub use split::split;

@@ -3,7 +3,7 @@
 /// Reads a cell: a number that fits `f32`, or NaN for a missing value (empty, `?`, `NaN`, `NA`, `null`).
 ///
 /// The error is what was expected instead.
-pub(crate) fn parse(text: &[u8]) -> Result<f32, &'static str> {
+pub fn parse(text: &[u8]) -> Result<f32, &'static str> {
     const NUMBER: &str = "a number";
     const FITTING: &str = "a finite number of at most 3.4e38 in size";
     let text = text.trim_ascii();

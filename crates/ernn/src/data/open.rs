@@ -4,7 +4,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::raw::{Raw, assemble};
-use super::{Dataset, MissingPolicy, Preparation, Sequences, TextOptions, csv, folder, known, npy, npz, text, ts};
+use super::{
+    Dataset, MissingPolicy, Preparation, Sequences, TextOptions, Vocabulary, csv, folder, known, npy, npz, text, ts,
+};
 use crate::{Error, Result};
 
 /// How to open data.
@@ -86,6 +88,23 @@ pub fn read_sequences(mut reader: impl Read, options: &OpenOptions) -> Result<Se
         .read_to_end(&mut bytes)
         .map_err(|source| io_error(path, source))?;
     csv::read(&bytes, path)?.finish(options.missing)?.into_sequences()
+}
+
+/// Opens texts to classify, labelled or not, as tokens of a vocabulary: a table with a text column (without a name for it in the
+/// options, `text`), or a `.txt` with a text a line.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_texts(path: &Path, options: &OpenOptions, vocabulary: &Vocabulary) -> Result<Sequences> {
+    text::unlabelled::open(path, &options.text, vocabulary)
+}
+
+/// Reads texts to classify from a stream, e.g. standard input, a text a line.
+///
+/// # Errors
+/// As [`open`]; the place is called `standard input`.
+pub fn read_texts(reader: impl Read, options: &OpenOptions, vocabulary: &Vocabulary) -> Result<Sequences> {
+    text::unlabelled::stream(reader, Path::new("standard input"), &options.text, vocabulary)
 }
 
 fn io_error(path: &Path, source: std::io::Error) -> Error {

@@ -36,23 +36,60 @@ pub struct Prediction {
 /// Classifies raw sequences (they are normalized here as the training part was).
 ///
 /// # Errors
-/// If the sequences do not fit the model, or it gives no class for a sequence.
+/// If the sequences do not fit the model, it gives no class for a sequence, or what it gives is not finite.
 pub fn predict<'a>(saved: &SavedModel, part: impl Into<View<'a>>) -> Result<Vec<Prediction>> {
+    predict_named(saved, part, &[])
+}
+
+/// [`predict`], with a name for each sequence, by which errors call it; without names it is its number from 1.
+///
+/// # Errors
+/// As [`predict`].
+pub fn predict_named<'a>(saved: &SavedModel, part: impl Into<View<'a>>, names: &[String]) -> Result<Vec<Prediction>> {
     if saved.model.config().task != Task::Classification {
         return Err(unusable(
             "found a model that does not give classes of sequences, expected one that does".to_string(),
         ));
     }
-    let logits = logits(&saved.model, &prepared(saved, part.into())?)?;
+    let logits = finite_logits(&saved.model, &prepared(saved, part.into())?, names)?;
     Ok(rows(&logits, saved.classes.len()).map(prediction).collect())
 }
 
-/// Measures the model on raw labelled sequences, whose labels are indices into the model's classes.
-pub fn evaluate<'a>(saved: &SavedModel, part: impl Into<View<'a>>) -> Result<Evaluation> {
-    evaluate_normalized(&saved.model, &saved.classes, &prepared(saved, part.into())?)
+/// The number that a regression model gives for each raw sequence; `names` as in [`predict_named`].
+///
+/// # Errors
+/// If the sequences do not fit the model, it gives no number for a sequence, or one is not finite.
+pub fn predict_numbers<'a>(saved: &SavedModel, part: impl Into<View<'a>>, names: &[String]) -> Result<Vec<f32>> {
+    if saved.model.config().task != Task::Regression {
+        return Err(unusable(
+            "found a model that does not give a number for a sequence, expected one that does".to_string(),
+        ));
+    }
+    finite_logits(&saved.model, &prepared(saved, part.into())?, names)
 }
 
-/// Measures a model on sequences that are normalized already, by its task.
+/// Measures the model on raw labelled sequences, whose labels are indices into the model's classes.
+///
+/// # Errors
+/// If the sequences do not fit the model, or its loss on them is not finite.
+pub fn evaluate<'a>(saved: &SavedModel, part: impl Into<View<'a>>) -> Result<Evaluation> {
+    let part = prepared(saved, part.into())?;
+    let found = evaluate_normalized(&saved.model, &saved.classes, &part)?;
+    if found.loss.is_finite() {
+        return Ok(found);
+    }
+    if matches!(saved.model.config().task, Task::Classification | Task::Regression) {
+        // Again, but only in trouble: says which sequence it is.
+        finite_logits(&saved.model, &part, &[])?;
+    }
+    Err(unusable(format!(
+        "found a loss of {}, expected a finite number",
+        found.loss
+    )))
+}
+
+/// Measures a model on sequences that are normalized already, by its task. The loss may be infinite or NaN: a training deals with
+/// that in its own way.
 pub fn evaluate_normalized(model: &Model<f32>, classes: &[String], part: &View) -> Result<Evaluation> {
     let mut workspace = Workspace::default();
     let mut found = match model.config().task {
@@ -158,6 +195,27 @@ fn evaluate_numbers(model: &Model<f32>, part: &View, workspace: &mut Workspace<f
 /// The logits of normalized sequences, `[sequences, classes]`, in the order of the part.
 pub fn logits(model: &Model<f32>, part: &View) -> Result<Vec<f32>> {
     logits_in(model, part, &mut Workspace::default())
+}
+
+/// [`logits`], all finite; `names` as in [`predict_named`].
+fn finite_logits(model: &Model<f32>, part: &View, names: &[String]) -> Result<Vec<f32>> {
+    let logits = logits(model, part)?;
+    for (sequence, row) in rows(&logits, model.config().classes).enumerate() {
+        if let Some(value) = not_finite(row) {
+            let number = (sequence + 1).to_string();
+            let name = names.get(sequence).unwrap_or(&number);
+            let steps = part.length(sequence);
+            return Err(unusable(format!(
+                "sequence {name} of {steps} steps: found an output of {value}, expected finite numbers"
+            )));
+        }
+    }
+    Ok(logits)
+}
+
+/// The first number that is infinite or none at all.
+fn not_finite(row: &[f32]) -> Option<f32> {
+    row.iter().copied().find(|value| !value.is_finite())
 }
 
 fn logits_in(model: &Model<f32>, part: &View, workspace: &mut Workspace<f32>) -> Result<Vec<f32>> {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Prediction, prediction, unusable};
+use super::{Prediction, not_finite, prediction, unusable};
 use crate::checkpoint::SavedModel;
 use crate::data::Task;
 use crate::model::{Model, ModelConfig, Pooling, Runner};
@@ -60,7 +60,8 @@ impl<'a> Stream<'a> {
     /// One step with raw values, which are normalized here as the training part was.
     ///
     /// # Errors
-    /// If they are not as many as the model reads, or one is not finite; the stream is then as it was.
+    /// If they are not as many as the model reads, or one is not finite; the stream is then as it was. If what the model makes of
+    /// them is not finite; the stream then needs a [`Stream::reset`].
     pub fn push(&mut self, values: &[f32]) -> Result<()> {
         let expected = self.saved.model.config().features();
         if self.saved.model.config().embedding.is_some() {
@@ -91,7 +92,7 @@ impl<'a> Stream<'a> {
     /// One step with a token, by its place in the model's vocabulary.
     ///
     /// # Errors
-    /// If the model does not know it, or reads numbers.
+    /// If the model does not know it, or reads numbers; what is not finite is refused as in [`Stream::push`].
     pub fn push_token(&mut self, token: u32) -> Result<()> {
         let Some(embedding) = &self.saved.model.config().embedding else {
             return Err(unusable("found a token, expected numbers".to_string()));
@@ -107,7 +108,13 @@ impl<'a> Stream<'a> {
     fn advance(&mut self, row: &[f32]) -> Result<()> {
         self.logits = self.runner.push(row)?;
         self.steps += 1;
-        Ok(())
+        match not_finite(&self.logits) {
+            None => Ok(()),
+            Some(value) => Err(unusable(format!(
+                "step {}: found an output of {value}, expected finite numbers",
+                self.steps
+            ))),
+        }
     }
 
     /// The logits after the steps so far; none before the first.

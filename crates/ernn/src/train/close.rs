@@ -66,16 +66,7 @@ impl Close<'_> {
             if let Some(note) = evaluate::length_note(&model.model, test.longest()) {
                 observer.warning(&format!("test part: {note}"));
             }
-            let found = evaluate::evaluate(model, test)?;
-            if !found.loss.is_finite() {
-                return Err(Error::Data {
-                    dataset: self.run.dataset.name.clone(),
-                    problem: format!(
-                        "found a loss of {} on the test part, expected a finite number",
-                        found.loss
-                    ),
-                });
-            }
+            let found = evaluate::evaluate(model, test).map_err(|error| self.on_test_part(error))?;
             return Ok(("test", found));
         }
         let (name, part) = match &self.parts.validation {
@@ -83,6 +74,16 @@ impl Close<'_> {
             None => ("train", &self.parts.fit),
         };
         Ok((name, evaluate::evaluate_normalized(&model.model, &model.classes, part)?))
+    }
+
+    fn on_test_part(&self, error: Error) -> Error {
+        match error {
+            Error::Data { problem, .. } => Error::Data {
+                dataset: format!("{}, test part", self.run.dataset.name),
+                problem,
+            },
+            other => other,
+        }
     }
 
     fn report(&self, model: &SavedModel, part: &'static str, evaluation: Evaluation) -> Report {

@@ -43,10 +43,7 @@ fn children(folder: &Path) -> impl Iterator<Item = std::path::PathBuf> {
 /// If a recording lies in no class folder or cannot be read, or there is nothing to train with.
 pub(in crate::data) fn open(name: &str, folder: &Path, options: &OpenOptions) -> Result<Dataset> {
     let source = Source::at(folder);
-    let recipe = Recipe {
-        mel: MelSettings::at(RATE),
-        length: None,
-    };
+    let recipe = recipe();
     let key = format!("1 folder {name} {recipe:?}\n{}", source.identity()?);
     Cache::new(options.cache.as_deref()).dataset("folder", &key, || {
         let recordings = source.list(|_| false)?.recordings;
@@ -72,6 +69,14 @@ pub(in crate::data) fn open(name: &str, folder: &Path, options: &OpenOptions) ->
         })?;
         assemble(name, train, [validation, test])
     })
+}
+
+/// As long as the recording.
+pub(super) fn recipe() -> Recipe {
+    Recipe {
+        mel: MelSettings::at(RATE),
+        length: None,
+    }
 }
 
 fn problem(name: &str, problem: &str) -> Error {

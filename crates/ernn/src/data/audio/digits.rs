@@ -46,10 +46,7 @@ pub(super) fn open(name: &str, path: &Path, options: &OpenOptions) -> Result<Dat
 
 fn open_sized(name: &str, path: &Path, options: &AudioOptions, count: usize) -> Result<Dataset> {
     let source = Source::at(path);
-    let recipe = Recipe {
-        mel: MelSettings::at(RATE),
-        length: None,
-    };
+    let recipe = recipe();
     let key = format!("1 {name} {recipe:?}\n{}", source.identity()?);
     Cache::new(options.cache.as_deref()).dataset(name, &key, || {
         let recordings = source.list(|_| false)?.recordings;
@@ -75,6 +72,14 @@ fn open_sized(name: &str, path: &Path, options: &AudioOptions, count: usize) -> 
             parts(&source, &clips, &Extractor::new(recipe)?)?,
         ))
     })
+}
+
+/// As long as the recording.
+pub(super) fn recipe() -> Recipe {
+    Recipe {
+        mel: MelSettings::at(RATE),
+        length: None,
+    }
 }
 
 fn plan(recording: &str, speakers: &mut Names) -> Option<Clip> {

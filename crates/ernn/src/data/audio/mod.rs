@@ -18,9 +18,12 @@ mod resample;
 mod sha1;
 mod source;
 mod ten_words;
+mod unlabelled;
 mod wav;
 
 use std::path::PathBuf;
+
+pub use unlabelled::open_recordings;
 
 use super::known::{Entry, Known};
 use super::{Dataset, OpenOptions, Part};

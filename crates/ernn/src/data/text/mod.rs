@@ -15,6 +15,7 @@ pub(super) mod ptb;
 mod records;
 mod table;
 mod texts;
+pub(super) mod unlabelled;
 mod vocabulary;
 mod words;
 pub(super) mod yelp;

@@ -25,7 +25,8 @@ use crate::{Error, Result};
 #[derive(Clone, Copy)]
 pub(super) struct Columns<'a> {
     pub text: &'a str,
-    pub label: &'a str,
+    /// None if labels are not wanted: then a record's is empty.
+    pub label: Option<&'a str>,
     /// What is told apart by it; may be missing.
     pub id: &'a str,
 }
@@ -82,7 +83,8 @@ fn read_table(
         let found = format!("the columns {}", header.iter().collect::<Vec<_>>().join(", "));
         find(wanted).ok_or_else(|| format_error(path, ", line 1", &found, &format!("one named {wanted:?}")))
     };
-    let (text, label, id) = (needed(columns.text)?, needed(columns.label)?, find(columns.id));
+    let (text, id) = (needed(columns.text)?, find(columns.id));
+    let label = columns.label.map(needed).transpose()?;
     let mut row = StringRecord::new();
     while table
         .read_record(&mut row)
@@ -90,7 +92,7 @@ fn read_table(
     {
         let record = Record {
             text: &row[text],
-            label: row[label].trim(),
+            label: label.map_or("", |label| row[label].trim()),
             id: id.map(|id| &row[id]),
             line: row.position().map_or(0, |position| position.line() + behind),
         };
@@ -149,9 +151,11 @@ fn read_lines(
             };
             field.clone().ok_or_else(missing)
         };
+        let label = columns.label.map(|name| needed(&object.label, name)).transpose()?;
+        let label = label.unwrap_or_default();
         take(Record {
             text: &needed(&object.text, columns.text)?,
-            label: needed(&object.label, columns.label)?.trim(),
+            label: label.trim(),
             id: object.id.as_deref(),
             line: number,
         })
@@ -178,11 +182,10 @@ impl<'de> Visitor<'de> for Columns<'_> {
     type Value = Object;
 
     fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        write!(
-            formatter,
-            "an object with the fields {:?} and {:?}",
-            self.text, self.label
-        )
+        match self.label {
+            Some(label) => write!(formatter, "an object with the fields {:?} and {label:?}", self.text),
+            None => write!(formatter, "an object with the field {:?}", self.text),
+        }
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Object, A::Error> {
@@ -190,7 +193,7 @@ impl<'de> Visitor<'de> for Columns<'_> {
         while let Some(name) = map.next_key::<String>()? {
             let field = match &name {
                 name if *name == self.text => &mut object.text,
-                name if *name == self.label => &mut object.label,
+                name if Some(name.as_str()) == self.label => &mut object.label,
                 name if *name == self.id => &mut object.id,
                 _ => {
                     map.next_value::<IgnoredAny>()?;
@@ -214,7 +217,7 @@ mod tests {
 
     const COLUMNS: Columns = Columns {
         text: "text",
-        label: "stars",
+        label: Some("stars"),
         id: "review_id",
     };
 

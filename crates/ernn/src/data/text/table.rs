@@ -51,7 +51,7 @@ pub(super) fn open(name: &str, path: &Path, options: &TextOptions) -> Result<Dat
 fn read_part(file: &Path, options: &TextOptions, words: usize, seen: &mut Seen) -> Result<(Texts, Names)> {
     let columns = Columns {
         text: options.text_column.as_deref().unwrap_or("text"),
-        label: options.label_column.as_deref().unwrap_or("label"),
+        label: Some(options.label_column.as_deref().unwrap_or("label")),
         id: "",
     };
     let (mut texts, mut names) = (Texts::default(), Names::default());

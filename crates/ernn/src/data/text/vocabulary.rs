@@ -12,6 +12,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use super::files::problem;
+use super::words::words_of;
 use crate::Result;
 
 /// Stands for every token outside the vocabulary.
@@ -136,6 +137,19 @@ impl Vocabulary {
         self.indices.get(token).or_else(|| self.indices.get(UNKNOWN)).copied()
     }
 
+    /// The first `most` words of a raw text, as texts to classify are read; one without any word is a single `<unk>`.
+    pub fn words(&self, text: &str, most: usize) -> Vec<u32> {
+        let mut tokens = Vec::new();
+        words_of(text, |word| {
+            tokens.extend(self.index(word));
+            tokens.len() < most
+        });
+        if tokens.is_empty() {
+            tokens.extend(self.index(UNKNOWN));
+        }
+        tokens
+    }
+
     /// The token of an index; `None` beyond the last.
     pub fn text(&self, index: u32) -> Option<&str> {
         self.texts.get(index as usize).map(String::as_str)
@@ -206,6 +220,8 @@ mod tests {
         let vocabulary = Vocabulary::new(["<unk>", "good", "food"].map(String::from).to_vec());
         assert_eq!(vocabulary.index("food"), Some(2));
         assert_eq!(vocabulary.index("soup"), Some(0));
+        assert_eq!(vocabulary.words("GOOD, good soup: food!", 3), [1, 1, 0]);
+        assert_eq!(vocabulary.words(" ... ", 3), [0]);
         assert_eq!((vocabulary.text(1), vocabulary.text(3)), (Some("good"), None));
         assert_eq!(Vocabulary::new(vec!["a".into()]).index("b"), None);
     }

@@ -35,7 +35,7 @@ const HALF: usize = 500_000;
 const TEST_EVERY: usize = 5;
 const COLUMNS: Columns = Columns {
     text: "text",
-    label: "stars",
+    label: Some("stars"),
     id: "review_id",
 };
 

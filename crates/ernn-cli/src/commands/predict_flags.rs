@@ -1,0 +1,44 @@
+//! How new data is read: the flags of `ernn predict`, over what the model's run says.
+
+use clap::Args;
+use ernn::checkpoint::SavedModel;
+use ernn::data::{InvalidText, MissingPolicy, OpenOptions};
+
+use crate::failure::Result;
+use crate::reading::{ReadingFlags, named};
+
+/// How new data is read.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Reading")]
+pub struct PredictFlags {
+    /// What to do about missing values: refuse, interpolate (not in a stream), previous or zero [default: as in the model's run]
+    #[arg(long, value_name = "POLICY", value_parser = named::<MissingPolicy>)]
+    pub missing: Option<MissingPolicy>,
+    /// Values a step in two-dimensional arrays (label in column 0, then the steps)
+    #[arg(long, value_name = "N", conflicts_with = "stream")]
+    features: Option<usize>,
+    /// Column, or JSON field, with the texts to classify [default: as in the model's run, else text]
+    #[arg(long, value_name = "NAME", conflicts_with = "stream")]
+    text_column: Option<String>,
+    /// Words of a text to classify that are read [default: as in the model's run]
+    #[arg(long, value_name = "N", conflicts_with = "stream")]
+    words: Option<usize>,
+    /// What to do about bytes that are not UTF-8: refuse or replace [default: as in the model's run]
+    #[arg(long, value_name = "POLICY", value_parser = named::<InvalidText>, conflicts_with = "stream")]
+    invalid_text: Option<InvalidText>,
+}
+
+impl PredictFlags {
+    /// The library's options: these flags, and where they say nothing, how the model's own data was read.
+    pub fn options(&self, saved: &SavedModel) -> Result<OpenOptions> {
+        let mut options = ReadingFlags::default().as_for(saved)?.options();
+        options.missing = self.missing.unwrap_or(options.missing);
+        options.features = self.features.or(options.features);
+        options.text.words = self.words.or(options.text.words);
+        options.text.invalid = self.invalid_text.unwrap_or(options.text.invalid);
+        if self.text_column.is_some() {
+            options.text.text_column.clone_from(&self.text_column);
+        }
+        Ok(options)
+    }
+}

@@ -1,0 +1,95 @@
+//! Texts to classify with a model that is there: its vocabulary, no labels.
+//!
+//! ```text
+//! .csv .tsv .json .jsonl .ndjson   the text column of each record          plain, .gz or .xz
+//! .txt, standard input             a text a line, also an empty one
+//! ```
+//!
+//! Words and length are those of training; a word outside the vocabulary is `<unk>`. Texts are named by their number from 1.
+
+use std::io::{BufRead, Read};
+use std::path::Path;
+
+use super::checked::{self, Checked};
+use super::files::ending;
+use super::lines::for_each_line;
+use super::records::{Columns, read};
+use super::{TextOptions, UNKNOWN, Vocabulary};
+use crate::Result;
+use crate::data::raw::format_error;
+use crate::data::{Part, Sequences};
+
+/// The texts of a file.
+pub(in crate::data) fn open(path: &Path, options: &TextOptions, vocabulary: &Vocabulary) -> Result<Sequences> {
+    if ending(path) == "txt" {
+        return of_lines(checked::open(path, options.invalid)?, path, options, vocabulary);
+    }
+    let columns = Columns {
+        text: options.text_column.as_deref().unwrap_or("text"),
+        label: None,
+        id: "",
+    };
+    let (mut tokens, words) = (Tokens::default(), options.words()?);
+    read(path, columns, options, |record| {
+        tokens.push(&vocabulary.words(record.text, words), path, record.line)
+    })?;
+    tokens.into_sequences(path)
+}
+
+/// The texts of a stream, a text a line.
+pub(in crate::data) fn stream(
+    reader: impl Read,
+    path: &Path,
+    options: &TextOptions,
+    vocabulary: &Vocabulary,
+) -> Result<Sequences> {
+    of_lines(Checked::new(reader, options.invalid), path, options, vocabulary)
+}
+
+fn of_lines(lines: impl BufRead, path: &Path, options: &TextOptions, vocabulary: &Vocabulary) -> Result<Sequences> {
+    let (mut tokens, words) = (Tokens::default(), options.words()?);
+    for_each_line(lines, path, |number, line| {
+        tokens.push(&vocabulary.words(line, words), path, number)
+    })?;
+    tokens.into_sequences(path)
+}
+
+#[derive(Default)]
+struct Tokens {
+    tokens: Vec<u32>,
+    ends: Vec<usize>,
+}
+
+impl Tokens {
+    /// Always wants more.
+    fn push(&mut self, text: &[u32], path: &Path, line: u64) -> Result<bool> {
+        if text.is_empty() {
+            let expected = format!("at least one, as the vocabulary has no {UNKNOWN}");
+            return Err(format_error(
+                path,
+                &format!(", line {line}"),
+                "no word of the model's vocabulary",
+                &expected,
+            ));
+        }
+        self.tokens.extend_from_slice(text);
+        self.ends.push(self.tokens.len());
+        Ok(true)
+    }
+
+    fn into_sequences(self, path: &Path) -> Result<Sequences> {
+        if self.ends.is_empty() {
+            return Err(format_error(path, "", "no text", "at least one"));
+        }
+        let names = (1..=self.ends.len()).map(|number| number.to_string()).collect();
+        let mut offsets = self.ends;
+        offsets.insert(0, 0);
+        Ok(Sequences {
+            source: path.display().to_string(),
+            feature_names: vec!["token".to_owned()],
+            classes: Vec::new(),
+            names,
+            part: Part::of_tokens(self.tokens, offsets, Vec::new()),
+        })
+    }
+}
