@@ -12,7 +12,10 @@ pub(super) fn check(trained: &str, now: &RunConfig) -> Result<()> {
     if trained.is_empty() {
         return Ok(());
     }
-    let mut trained = RunConfig::from_toml(trained, Path::new("the checkpoint's settings"), None)?;
+    // Complete as it is, unless an earlier version knew fewer settings.
+    let whole = toml::from_str(trained)
+        .or_else(|_| RunConfig::from_toml(trained, Path::new("the checkpoint's settings"), None));
+    let mut trained: RunConfig = whole?;
     trained.extend_to(now.training.epochs)?;
     trained.training.patience = now.training.patience;
     // Whether it is the same data tells its fingerprint.
