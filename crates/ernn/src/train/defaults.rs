@@ -103,10 +103,10 @@ fn choice(source: &str) -> Choice {
         "ptb-300" | "ptb-char" => Choice {
             hidden: 256,
             rank: 15,
-            epochs: 12,
+            epochs: 16,
             batch_size: 16,
             learning_rate: 2e-3,
-            halve_every: 3,
+            halve_every: 4,
             input_noise: 0.0,
             input_offset: 0.0,
             pooling: Pooling::Last,
@@ -178,7 +178,8 @@ fn embedding(source: &str) -> Option<EmbeddingSettings> {
 /// The complete settings for a known data set, or for any other.
 pub(super) fn for_source(source: &str) -> RunConfig {
     let choice = choice(source);
-    let running_text = is_running_text(source);
+    let treebank = matches!(source, "ptb-300" | "ptb-char");
+    let running_text = treebank || is_running_text(source);
     let mut cell = ErnnConfig {
         hidden: choice.hidden,
         rank: Rank::Low(choice.rank),
@@ -199,7 +200,11 @@ pub(super) fn for_source(source: &str) -> RunConfig {
             text: TextOptions::default(),
         },
         model: ModelSettings {
-            dropout: if running_text { 0.2 } else { 0.0 },
+            dropout: match running_text {
+                true if treebank => 0.4,
+                true => 0.2,
+                false => 0.0,
+            },
             pooling: choice.pooling,
             bidirectional: false,
             layer_dropout: 0.0,
@@ -217,11 +222,15 @@ pub(super) fn for_source(source: &str) -> RunConfig {
             input_noise: choice.input_noise,
             input_offset: choice.input_offset,
             input_gain: 0.0,
-            average: 0.99,
+            average: if treebank { 0.999 } else { 0.99 },
             sparsity: 0.0,
             quantize: Quantize::None,
             from: None,
-            tbptt: if running_text { 50 } else { 0 },
+            tbptt: match running_text {
+                true if treebank => 35,
+                true => 50,
+                false => 0,
+            },
             patience: 0,
             retrain: choice.retrain,
             optimizer: OptimizerConfig::default(),
@@ -271,6 +280,13 @@ mod tests {
         };
         assert_eq!((cell.activation, cell.eta), (Activation::Tanh, 0.3));
         assert!(config.model.embedding.unwrap().tied && config.training.tbptt > 0);
+        // Penn Treebank has what its experiment was run with.
+        let treebank = for_source("ptb-300");
+        let CellConfig::Ernn(cell) = &treebank.model.layers[0] else {
+            panic!("an ERNN");
+        };
+        assert_eq!((cell.activation, cell.eta), (Activation::Tanh, 0.3));
+        assert_eq!((treebank.training.tbptt, treebank.model.dropout), (35, 0.4));
         let known = for_source("har-2");
         let CellConfig::Ernn(cell) = &known.model.layers[0] else {
             panic!("an ERNN");
