@@ -167,7 +167,13 @@ impl Columns {
         check_names(&names)?;
         let find = |wanted: &str| names.iter().position(|name| name.eq_ignore_ascii_case(wanted));
         let series = find("series");
-        let step = if series.is_some() { find("step") } else { None };
+        let step = find("step");
+        if step.is_some() && series.is_none() {
+            return Err((
+                "a column step and no column series".to_string(),
+                "a column series that says which rows are one sequence",
+            ));
+        }
         let (label, group) = (find("label"), find("group"));
         let special = [series, step, label, group];
         let values: Vec<usize> = (0..names.len())

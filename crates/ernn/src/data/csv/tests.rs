@@ -32,6 +32,16 @@ fn interleaved_series_are_put_together_and_ordered() {
     );
 }
 
+/// Each row would be a sequence of one channel, whose first value is the time.
+#[test]
+fn steps_need_a_series() {
+    let found = error("Step,x,y,label\n0,1,2,up\n1,3,4,up\n");
+    assert_eq!(
+        found,
+        "a.csv, line 1: found a column step and no column series, expected a column series that says which rows are one sequence"
+    );
+}
+
 #[test]
 fn byte_order_mark_line_ends_separators_quotes_and_case() {
     let plain = sequences("series,step,x,y,label\n0,0,1.5,2,ja\n0,1,3,4,ja\n1,0,5,6,nein\n");
