@@ -81,10 +81,9 @@ impl From<Preparation> for PreparationFlags {
 impl ReadingFlags {
     /// These flags, and where they say nothing, how the model's own data was read; that of an imported model is not known.
     pub fn as_for(&self, saved: &SavedModel) -> Result<Self> {
-        if saved.provenance.is_imported() {
+        let Some(config) = settings(saved)? else {
             return Ok(self.clone());
-        }
-        let config = RunConfig::from_toml(&saved.provenance.settings, Path::new("the model's settings"), None)?;
+        };
         Ok(ReadingFlags {
             missing: self.missing.or(Some(config.data.missing)),
             features: self.features.or(config.data.features),
@@ -110,6 +109,15 @@ impl ReadingFlags {
     pub fn open(&self, source: &str) -> Result<Dataset> {
         Ok(data::open(source, &self.options())?)
     }
+}
+
+/// The settings of the run that a model comes from; none of an imported one.
+pub fn settings(saved: &SavedModel) -> Result<Option<RunConfig>> {
+    if saved.provenance.is_imported() {
+        return Ok(None);
+    }
+    let config = RunConfig::from_toml(&saved.provenance.settings, Path::new("the model's settings"), None)?;
+    Ok(Some(config))
 }
 
 /// A value by the name that it has in the settings file; the error lists the names that exist.

@@ -9,9 +9,9 @@ use ernn::model::Quantize;
 use ernn::optim;
 use serde_json::{Value, json};
 
-use super::parts;
 use crate::failure::Result;
 use crate::output::{self, bytes, grouped, percent};
+use crate::reading::settings;
 
 /// Arguments of `ernn inspect`.
 #[derive(Args)]
@@ -26,7 +26,7 @@ pub struct Arguments {
 /// Runs `ernn inspect`.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let saved = SavedModel::load(&arguments.model)?;
-    let retrained = parts::settings(&saved)
+    let retrained = settings(&saved)
         .ok()
         .flatten()
         .is_some_and(|config| config.training.retrain);

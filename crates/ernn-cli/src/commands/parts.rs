@@ -1,14 +1,12 @@
 //! Which part of a data set a trained model is looked at with.
 
-use std::path::Path;
-
 use clap::ValueEnum;
 use ernn::checkpoint::SavedModel;
 use ernn::data::{self, Dataset, View};
-use ernn::train::{self, RunConfig};
+use ernn::train;
 
 use crate::failure::{Failure, Result};
-use crate::reading::ReadingFlags;
+use crate::reading::{ReadingFlags, settings};
 
 /// A part of a data set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -111,13 +109,4 @@ impl Opened {
         };
         Ok(train::split(dataset, config.training.validation, config.training.seed)?)
     }
-}
-
-/// The settings of the run that a model comes from; none of an imported one.
-pub fn settings(saved: &SavedModel) -> Result<Option<RunConfig>> {
-    if saved.provenance.is_imported() {
-        return Ok(None);
-    }
-    let config = RunConfig::from_toml(&saved.provenance.settings, Path::new("the model's settings"), None)?;
-    Ok(Some(config))
 }
