@@ -1,4 +1,4 @@
-# `just` alone lists the recipes. CI runs those of `just check`, test-python and test-burn: green here is green there.
+# `just` alone lists the recipes. CI runs those of `just check`, test-sets, test-python and test-burn: green here is green there.
 
 export RUSTDOCFLAGS := "-D warnings"
 
@@ -27,6 +27,21 @@ deny:
 # The README's test command: unit tests, integration tests on the real binary, doctests
 test:
     cargo test --locked
+
+# Kernels, cells and streams once more on each instruction set of this machine that is not its best, which `test` has run
+test-sets:
+    #!/usr/bin/env bash
+    set -euo pipefail
+    for isa in avx2 portable; do
+        export ERNN_ISA=$isa
+        if ! cargo run --quiet --locked -- data list >/dev/null 2>&1; then
+            echo "skipped: $isa, which this machine lacks"
+            continue
+        fi
+        echo "ERNN_ISA=$isa"
+        cargo test --locked -p ernn-kernels -p ernn --lib --test leaky --test gated --test deep --test equilibrium --test rows --test softmax \
+            --test cell_suite --test streams --test training
+    done
 
 # The Python package, built into .venv, and its tests; those of torch and aeon say `skipped` where these are not installed
 test-python:

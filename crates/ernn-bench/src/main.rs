@@ -14,7 +14,7 @@ const WARM_UP: usize = 3;
 
 fn main() -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
-    let isa = format!("{:?}", ernn::Isa::best());
+    let isa = ernn::Isa::best().name();
     writeln!(
         out,
         "{}",

@@ -26,7 +26,9 @@ DATA is a known name (see `ernn data list`), a file (.ts, .csv, .tsv, .npy, .npz
 their parts (X_TRAIN.ts, train.npy, test.csv).
 
 Exit codes: 0 done; 1 a file, the data or the training went wrong; 2 wrong arguments or settings; 130 stopped by Ctrl-C \
-(what was done is saved).";
+(what was done is saved).
+
+ERNN_ISA=avx512, avx2 or portable chooses the instruction set; without it the best one of this machine runs.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -55,7 +57,21 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let outcome = match Cli::parse().command {
+    let command = Cli::parse().command;
+    let outcome = ernn::Isa::choice()
+        .map_err(|error| failure::Failure::Library(ernn::Error::instruction_set(error)))
+        .and_then(|_| run(command));
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            failure.print();
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}
+
+fn run(command: Command) -> failure::Result<()> {
+    match command {
         Command::Train(arguments) => commands::train::run(&arguments),
         Command::Compare(arguments) => commands::compare::run(&arguments),
         Command::Reproduce(arguments) => commands::reproduce::run(&arguments),
@@ -67,12 +83,5 @@ fn main() -> ExitCode {
         Command::Import(arguments) => commands::import::run(&arguments),
         Command::Export(arguments) => commands::export::run(&arguments),
         Command::Data(arguments) => commands::data::run(&arguments),
-    };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            failure.print();
-            ExitCode::from(failure.exit_code())
-        }
     }
 }

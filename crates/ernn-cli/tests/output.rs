@@ -327,3 +327,23 @@ fn a_channel_that_says_nothing_is_named() {
     let done = place.ok("train japanese-vowels --epochs 1 --out vowels");
     assert!(!done.stderr.contains("never change"), "{}", done.stderr);
 }
+
+#[test]
+fn the_environment_chooses_the_instruction_set() {
+    let place = Place::new();
+    place.write("train.csv", easy_csv(60));
+    for isa in ernn::Isa::available() {
+        let arguments = format!("train train.csv --epochs 1 --hidden 8 --rank 2 --out {} --json", isa.name());
+        let output = place.command(&arguments).env("ERNN_ISA", isa.name()).output().unwrap();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(report["instruction_set"], isa.name());
+    }
+    let refused = place.command("data list").env("ERNN_ISA", "avx1024").output().unwrap();
+    assert_eq!(refused.status.code(), Some(2));
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(
+        said.starts_with("error: ERNN_ISA: found avx1024, expected an instruction set of this machine: ")
+            && said.trim_end().ends_with("portable"),
+        "{said}"
+    );
+}

@@ -27,7 +27,7 @@ mod threads;
 mod turned;
 
 pub use blocks::{Recurrence, StateGradient, Trace, backward, forward, infer, run_into};
-pub use isa::Isa;
+pub use isa::{Isa, IsaError};
 pub use math::Activation;
 pub use matrix::{Matrix, multiply_add};
 pub use panels::Panels;

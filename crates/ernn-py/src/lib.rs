@@ -30,6 +30,15 @@ mod _ernn {
     #[pymodule_export]
     use crate::training::fit;
 
+    /// Refuses an instruction set that this machine lacks (`ERNN_ISA`) when the package is imported.
+    #[pymodule_init]
+    fn init(_: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        match ernn::Isa::choice() {
+            Ok(_) => Ok(()),
+            Err(error) => Err(crate::failure::exception(ernn::Error::instruction_set(error))),
+        }
+    }
+
     /// The version of package and library.
     #[pymodule_export]
     #[allow(non_upper_case_globals)]

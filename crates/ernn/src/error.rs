@@ -85,6 +85,18 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// The environment asks for an instruction set that this machine lacks.
+    pub fn instruction_set(error: ernn_kernels::IsaError) -> Self {
+        let names: Vec<&str> = error.available.iter().map(|isa| isa.name()).collect();
+        Error::Setting {
+            name: "ERNN_ISA".to_string(),
+            found: error.found,
+            expected: format!("an instruction set of this machine: {}", names.join(", ")),
+        }
+    }
+}
+
 /// What helps when a number is not finite. At the first batch no step has been taken, so it is not the steps.
 fn remedy(epoch: usize, batch: usize) -> &'static str {
     match (epoch, batch) {

@@ -64,7 +64,7 @@ pub mod report;
 
 pub mod analyze;
 
-pub use ernn_kernels::{Isa, Panels, Real};
+pub use ernn_kernels::{Isa, IsaError, Panels, Real};
 pub use error::{Error, Result};
 
 #[cfg(test)]

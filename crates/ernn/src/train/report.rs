@@ -45,7 +45,7 @@ impl Machine {
             architecture: std::env::consts::ARCH,
             processors: super::available_threads(),
             threads,
-            instruction_set: format!("{:?}", Isa::best()).to_lowercase(),
+            instruction_set: Isa::best().name().to_owned(),
         }
     }
 }

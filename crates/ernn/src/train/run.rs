@@ -14,7 +14,7 @@ use crate::cell::CellConfig;
 use crate::checkpoint::{Phase, RunState, SavedModel};
 use crate::data::{Dataset, Task, Values, View};
 use crate::model::ModelConfig;
-use crate::{Error, Result};
+use crate::{Error, Isa, Result};
 
 /// Where a run leaves its files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -125,6 +125,7 @@ pub(super) struct Run<'a> {
 impl<'a> Run<'a> {
     fn new(dataset: &'a Dataset, config: &'a RunConfig, options: &'a Options) -> Result<Self> {
         config.check()?;
+        Isa::choice().map_err(Error::instruction_set)?;
         let config = config.resolved(dataset);
         Ok(Run {
             dataset,
