@@ -126,6 +126,7 @@ impl<'a> Run<'a> {
     fn new(dataset: &'a Dataset, config: &'a RunConfig, options: &'a Options) -> Result<Self> {
         config.check()?;
         let config = config.resolved(dataset);
+        config.model.transforms.check(&dataset.feature_names)?;
         Ok(Run {
             dataset,
             model: config.model_for(dataset),

@@ -15,6 +15,7 @@
 //! Before anything is written, the bytes are read again and run, operator by operator (`run/`), and the logits held against the
 //! model's (`parity.rs`).
 
+mod derived;
 mod gated;
 mod graph;
 mod layers;
@@ -103,9 +104,14 @@ fn interface(saved: &SavedModel) -> Vec<String> {
             embedding.vocabulary
         ),
         None => format!(
-            "{} [batch, steps, {}], float32, not normalized",
+            "{} [batch, steps, {}], float32, not normalized{}",
             layers::INPUT,
-            config.input_size
+            saved.channels(),
+            if saved.derivation.is_none() {
+                ""
+            } else {
+                " (the file derives the model's further channels)"
+            }
         ),
     };
     let output = match config.task {
