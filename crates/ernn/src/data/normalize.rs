@@ -133,8 +133,8 @@ impl Normalization {
             let bad = |(&value, (&mean, &scale)): (&f32, (&f32, &f32))| {
                 !value.is_finite() || !normalized(value, mean, scale).is_finite()
             };
-            let mut channels = row.iter().zip(self.mean.iter().zip(&self.scale));
-            if let Some(feature) = channels.position(bad) {
+            let mut pairs = row.iter().zip(self.mean.iter().zip(&self.scale));
+            if let Some(feature) = pairs.position(bad) {
                 let kind = if feature < channels { "" } else { "derived " };
                 return Err(problem(format!(
                     "sequence {}, step {}, {kind}channel {}: found {}, expected a finite number, not too far from the mean {} of the \
