@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ernn::cell::CellConfig;
 use ernn::checkpoint::EpochRecord;
-use ernn::data::{self, Dataset, OpenOptions, Part};
+use ernn::data::{self, Dataset, Derivation, OpenOptions, Part, Transforms, View};
 use ernn::model::Model;
 use ernn::optim::{OptimizerConfig, Sgd};
 use ernn::train::{
