@@ -39,7 +39,7 @@ def derive(steps, scales):
 
 if __name__ == "__main__":
     scales = [scale(channel) for channel in range(3)]
-    print("scales", [float(f"{s:.8g}") for s in scales])
+    print("scales", [float(f"{s:.6g}") for s in scales])
     for sequence in SEQUENCES:
         for row in derive(sequence, scales):
-            print([float(f"{x:.8g}") for x in row])
+            print([float(f"{x:.6g}") for x in row])

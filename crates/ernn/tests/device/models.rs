@@ -186,7 +186,11 @@ pub fn derived() -> Vec<Case> {
         let derivation = derivation(kinds);
         let layers = vec![all[kinds % 4].clone(), all[10].clone().with_hidden(6)];
         let names: Vec<&str> = layers.iter().map(CellConfig::name).collect();
-        let pooling = if kinds % 3 == 0 { Pooling::Mean } else { Pooling::Last };
+        let pooling = if kinds.is_multiple_of(3) {
+            Pooling::Mean
+        } else {
+            Pooling::Last
+        };
         let config = ModelConfig {
             pooling,
             ..ModelConfig::new(derivation.features(3), 4, layers.clone())

@@ -104,14 +104,9 @@ fn interface(saved: &SavedModel) -> Vec<String> {
             embedding.vocabulary
         ),
         None => format!(
-            "{} [batch, steps, {}], float32, not normalized{}",
+            "{} [batch, steps, {}], float32, not normalized",
             layers::INPUT,
-            saved.channels(),
-            if saved.derivation.is_none() {
-                ""
-            } else {
-                " (the file derives the model's further channels)"
-            }
+            saved.channels()
         ),
     };
     let output = match config.task {
@@ -135,6 +130,9 @@ fn interface(saved: &SavedModel) -> Vec<String> {
         proto::OPSET,
         layers::LENGTHS
     )];
+    if !saved.derivation.is_none() {
+        notes.push("the file derives the model's further channels itself".to_string());
+    }
     if config.task == Task::NextToken {
         notes.push("every call begins a text: the file carries no state on".to_string());
     }
