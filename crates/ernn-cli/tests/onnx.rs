@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use support::{Place, easy_csv};
 
 /// Flags of `ernn train` for each cell and its variants, and by what its layers are computed.
-const MODELS: [(&str, &str, &str); 18] = [
+const MODELS: [(&str, &str, &str); 19] = [
     ("rnn", "--cell rnn --rank full", "layers (rnn) by the operators of ONNX"),
     (
         "rnn-low-rank",
@@ -55,6 +55,11 @@ const MODELS: [(&str, &str, &str); 18] = [
         "by Scan",
     ),
     ("fastrnn", "--cell fastrnn --rank full", "layers (fastrnn) by Scan"),
+    (
+        "ernn-derived",
+        "--cell ernn --rank 2 --differences --compress",
+        "layers (ernn) by Scan",
+    ),
     (
         "fastgrnn",
         "--cell fastgrnn --rank 2 --layers 2 --bidirectional",

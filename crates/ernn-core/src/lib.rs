@@ -36,6 +36,7 @@
 mod error;
 pub mod float;
 pub mod image;
+pub mod inputs;
 pub mod int;
 mod layer;
 pub mod math;

@@ -43,6 +43,20 @@ def test_sequences_of_unequal_length_and_labels_that_are_texts(small):
     np.testing.assert_array_equal(small.predict_proba(X), alone)
 
 
+def test_derived_channels_belong_to_the_model(small, tmp_path):
+    X, y = waves()
+    X = np.concatenate([X, X[:, :, :1]], axis=2)
+    small.set_params(differences=True, compress=True, magnitudes=True, triads="3,1,2").fit(X, y)
+    transforms = {"differences": True, "compress": True, "magnitudes": True, "triads": "3,1,2"}
+    assert small.report_["settings"]["model"]["transforms"] == transforms
+    assert small.n_features_in_ == 3 == len(small.model_.feature_names)
+    small.save(tmp_path / "model.safetensors")
+    again = SequenceClassifier.load(tmp_path / "model.safetensors")
+    np.testing.assert_array_equal(again.predict_proba(X), small.predict_proba(X))
+    with pytest.raises(ValueError, match="triads: found 3,1,9"):
+        clone(small).set_params(triads="3,1,9").fit(X, y)
+
+
 def test_channels_first_is_the_same_data(small):
     X, y = waves()
     expected = small.fit(X, y).predict_proba(X)

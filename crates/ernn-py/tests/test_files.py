@@ -85,8 +85,10 @@ def test_a_classifier_from_a_file(small, tmp_path):
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(again)).predict(X), small.predict(X))
 
 
-def test_a_stream_says_what_the_sequence_says(small):
+@pytest.mark.parametrize("settings", [{}, {"differences": True, "compress": True}])
+def test_a_stream_says_what_the_sequence_says(small, settings):
     X, y = waves()
+    small.set_params(**settings)
     stream = small.fit(X, y).stream()
     for steps in range(1, 5):
         name, found = stream.push(X[0, steps - 1])

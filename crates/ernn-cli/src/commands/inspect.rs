@@ -45,7 +45,7 @@ fn as_json(saved: &SavedModel) -> Value {
         .iter()
         .map(|span| json!({"name": span.name, "shape": span.shape, "nonzero": nonzero(saved, span)}))
         .collect();
-    json!({
+    let mut content = json!({
         "config": saved.model.config(),
         "parameters": saved.model.parameters().len(),
         "nonzero_parameters": saved.nonzero_parameters(),
@@ -56,7 +56,11 @@ fn as_json(saved: &SavedModel) -> Value {
         "feature_names": saved.feature_names,
         "normalization": saved.normalization,
         "provenance": saved.provenance,
-    })
+    });
+    if !saved.derivation.is_none() {
+        content["derivation"] = json!(saved.derivation);
+    }
+    content
 }
 
 fn as_text(saved: &SavedModel, retrained: bool) -> String {
@@ -76,9 +80,14 @@ fn as_text(saved: &SavedModel, retrained: bool) -> String {
         text += &format!("layer {index}: {}, {}\n", kind, settings.join(", "));
         layer.notes().iter().for_each(|note| text += &format!("  {note}\n"));
     }
+    let derived = saved.derivation.names(&saved.feature_names).len() - saved.channels();
     text += &format!(
-        "size: {} values a step, {} classes, {} (4 bytes a nonzero parameter), in a file of {}\n",
-        config.input_size,
+        "size: {} values a step{}, {} classes, {} (4 bytes a nonzero parameter), in a file of {}\n",
+        config.input_size - derived,
+        match derived {
+            0 => String::new(),
+            derived => format!(" and {derived} derived ones"),
+        },
         config.classes,
         output::size(saved.model.parameters().len(), saved.nonzero_parameters()),
         bytes(saved.file_bytes()),
@@ -128,8 +137,14 @@ fn nonzero(saved: &SavedModel, span: &Span) -> usize {
 fn normalization(saved: &SavedModel) -> String {
     let mut text = "feature                         mean         scale\n".to_string();
     let statistics = saved.normalization.mean.iter().zip(&saved.normalization.scale);
-    for (name, (mean, scale)) in saved.feature_names.iter().zip(statistics) {
+    for (name, (mean, scale)) in saved.derivation.names(&saved.feature_names).iter().zip(statistics) {
         text += &format!("{name:<24}  {mean:>10.4}  {scale:>12.4}\n");
+    }
+    if !saved.derivation.scales.is_empty() {
+        text += "\ncompressed channel          asinh of its high pass / this\n";
+        for (name, scale) in saved.feature_names.iter().zip(&saved.derivation.scales) {
+            text += &format!("{name:<24}  {scale:>10.4e}\n");
+        }
     }
     text
 }

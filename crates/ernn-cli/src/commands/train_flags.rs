@@ -62,6 +62,19 @@ pub struct SharedModelFlags {
     /// Gated cells: nonlinearity of the gates, sigmoid or hard-sigmoid
     #[arg(long, value_name = "NAME")]
     pub gate_activation: Option<String>,
+    /// First differences of all channels as further channels, for sequences of numbers
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
+    pub differences: Option<bool>,
+    /// Small motions as further channels: asinh of what a channel is above its running mean, for sequences of numbers
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
+    pub compress: Option<bool>,
+    /// Lengths of triads (x, y, z of a sensor) as further channels, for sequences of numbers
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
+    pub magnitudes: Option<bool>,
+    /// Triads of channels by name or number, such as "ax,ay,az;gx,gy,gz" [default: names that differ in x, y, z alone, or in numbers by
+    /// threes]
+    #[arg(long, value_name = "A,B,C;..")]
+    pub triads: Option<String>,
     /// What the readout sees of the last layer: last (state) or mean (of all states)
     #[arg(long, value_name = "NAME", value_parser = named::<Pooling>)]
     pub pooling: Option<Pooling>,
@@ -148,6 +161,11 @@ impl SharedModelFlags {
         set(&mut config.model.dropout, self.dropout);
         set(&mut config.model.pooling, self.pooling);
         set(&mut config.model.bidirectional, self.bidirectional);
+        let transforms = &mut config.model.transforms;
+        set(&mut transforms.differences, self.differences);
+        set(&mut transforms.compress, self.compress);
+        set(&mut transforms.magnitudes, self.magnitudes);
+        set(&mut transforms.triads, self.triads.clone());
         set(&mut config.model.layer_dropout, self.layer_dropout);
         if self.embedding.is_some() || self.tied.is_some() || self.embedding_dropout.is_some() {
             let embedding = config.model.embedding.get_or_insert_default();

@@ -78,6 +78,15 @@ impl<'a> Model<'a> {
         [2, 1].map(|back| self.image.floats(self.image.tensors.wrapping_sub(back)))
     }
 
+    /// Numbers at the beginning of a state that derived channels remember.
+    fn memory(&self) -> usize {
+        if self.reads_tokens() {
+            0
+        } else {
+            self.image.derived().memory()
+        }
+    }
+
     /// Size of the last layer's state.
     fn pooled(&self) -> usize {
         let last = self.layer(self.image.layers.saturating_sub(1));
@@ -92,14 +101,17 @@ impl<'a> Model<'a> {
         content(!self.image.narrow_states(), "states of 8 bits")?;
         let [mean, scale] = self.input().map(<[_]>::len);
         if self.reads_tokens() {
-            content(Some(mean) == sizes.inputs.checked_mul(first) && scale == 0, "embedding")?;
-        } else {
+            let plain = self.image.input_tensors() == 2;
             content(
-                first == sizes.inputs && mean == first && scale == first,
-                "normalization",
+                plain && Some(mean) == sizes.inputs.checked_mul(first) && scale == 0,
+                "embedding",
             )?;
+        } else {
+            content(self.image.derives_all(), "derived channels")?;
+            content(mean == first && scale == first, "normalization")?;
         }
-        let (mut inputs, mut state, mut scratch, mut next) = (first, 0_usize, 0, 2);
+        let (mut inputs, mut scratch, mut next) = (first, 0, self.image.input_tensors());
+        let mut state = self.memory();
         for index in 0..self.image.layers {
             let layer = self
                 .layer(index)

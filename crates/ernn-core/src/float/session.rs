@@ -9,7 +9,7 @@ use crate::pick::{copy, largest};
 #[derive(Debug)]
 pub struct Session<'m, 's> {
     model: &'m Model<'m>,
-    /// States of the layers; then, for mean pooling, the sums of the last layer's.
+    /// What derived channels remember; states of the layers; then, for mean pooling, the sums of the last layer's.
     values: &'s mut [f32],
     steps: u32,
 }
@@ -84,14 +84,22 @@ impl<'m, 's> Session<'m, 's> {
         if let Some(place) = input.iter().position(|value| !value.is_finite()) {
             return Err(RunError::NotFinite { place });
         }
-        let x = cut(&mut scratch, sizes.inputs);
+        let x = cut(&mut scratch, self.model.image.first);
         let [mean, scale] = self
             .model
             .input()
             .map(|tensor| tensor.iter().map(|value| f32::from_le_bytes(*value)));
-        for ((x, value), (mean, scale)) in x.iter_mut().zip(input).zip(mean.zip(scale)) {
-            *x = (value - mean) * scale;
-        }
+        let mut values = &mut *self.values;
+        let memory = cut(&mut values, self.model.memory());
+        let mut rooms = x.iter_mut().zip(mean.zip(scale));
+        self.model
+            .image
+            .derived()
+            .step(self.steps == 0, input, memory, |value| {
+                if let Some((x, (mean, scale))) = rooms.next() {
+                    *x = (value - mean) * scale;
+                }
+            });
         self.advance(x, scratch, watch);
         Ok(())
     }
@@ -138,6 +146,7 @@ impl<'m, 's> Session<'m, 's> {
         watch.input(x);
         let mut input = x;
         let mut rest = &mut *self.values;
+        cut(&mut rest, self.model.memory());
         for index in 0..self.model.image.layers {
             let Some(layer) = self.model.layer(index) else { return };
             let state = cut(&mut rest, layer.record.state_len());

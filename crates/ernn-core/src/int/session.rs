@@ -5,6 +5,7 @@ use super::layer::cut;
 use super::math::Saturations;
 use super::state::{State, Values};
 use crate::error::RunError;
+use crate::inputs::Memory;
 use crate::pick::largest;
 
 /// A stream through a model. Its state is `values`, [`Session::steps`] and [`Session::saturations`]: copied elsewhere, they restore it.
@@ -12,7 +13,7 @@ use crate::pick::largest;
 #[derive(Debug)]
 pub struct Session<'m, 's, S> {
     model: &'m Model<'m>,
-    /// States of the layers; then, for mean pooling, the sums of the last layer's, in parts.
+    /// What derived channels remember, in parts; states of the layers; then, for mean pooling, the sums of the last layer's, in parts.
     values: &'s mut [S],
     steps: u32,
     saturations: Saturations,
@@ -90,7 +91,7 @@ impl<'m, 's, S: State> Session<'m, 's, S> {
         if let Some(place) = input.iter().position(|value| !value.is_finite()) {
             return Err(RunError::NotFinite { place });
         }
-        let x = cut(&mut scratch, sizes.inputs);
+        let x = cut(&mut scratch, self.model.image.first);
         let [mean, scale] = [0, 1].map(|index| {
             self.model
                 .image
@@ -98,9 +99,18 @@ impl<'m, 's, S: State> Session<'m, 's, S> {
                 .iter()
                 .map(|value| f32::from_le_bytes(*value))
         });
-        for ((x, value), (mean, scale)) in x.iter_mut().zip(input).zip(mean.zip(scale)) {
-            *x = self.saturations.narrow(i64::from(rounded((value - mean) * scale)));
-        }
+        let mut values = &mut *self.values;
+        let mut memory = Floats(cut(&mut values, self.model.memory()));
+        let mut rooms = x.iter_mut().zip(mean.zip(scale));
+        let saturations = &mut self.saturations;
+        self.model
+            .image
+            .derived()
+            .step(self.steps == 0, input, &mut memory, |value| {
+                if let Some((x, (mean, scale))) = rooms.next() {
+                    *x = saturations.narrow(i64::from(rounded((value - mean) * scale)));
+                }
+            });
         self.advance(x, scratch);
         Ok(())
     }
@@ -133,6 +143,7 @@ impl<'m, 's, S: State> Session<'m, 's, S> {
     fn advance(&mut self, x: &[i16], scratch: &mut [i16]) {
         let mut input = Values::Wide(x);
         let mut rest = &mut *self.values;
+        cut(&mut rest, self.model.memory());
         let mut last: &[S] = &[];
         for index in 0..self.model.image.layers {
             let Some(layer) = self.model.layer(index) else { return };
@@ -199,6 +210,22 @@ impl<'m, 's, S: State> Session<'m, 's, S> {
     pub fn class(&self, scratch: &mut [i16], logits: &mut [i32]) -> Result<usize, RunError> {
         self.logits(scratch, logits)?;
         Ok(largest(logits))
+    }
+}
+
+/// Numbers of 32 bits in the parts of a state.
+struct Floats<'s, S>(&'s mut [S]);
+
+impl<S: State> Memory for Floats<'_, S> {
+    fn recall(&self, place: usize) -> f32 {
+        let parts = self.0.chunks_exact(S::WHOLE).nth(place);
+        parts.map_or(0.0, |parts| f32::from_bits(S::join(parts) as u32))
+    }
+
+    fn keep(&mut self, place: usize, value: f32) {
+        if let Some(parts) = self.0.chunks_exact_mut(S::WHOLE).nth(place) {
+            S::split(value.to_bits() as i32, parts);
+        }
     }
 }
 

@@ -23,6 +23,7 @@ from ._sequences import Arrays, gather, threads
 
 #: Constructor arguments that are settings of the tables ``model`` and ``training`` of a run under the same names.
 _MODEL = ("dropout", "pooling", "bidirectional", "layer_dropout")
+_TRANSFORMS = ("differences", "compress", "magnitudes", "triads")
 _TRAINING = (
     "epochs", "batch_size", "learning_rate", "clip_norm", "input_noise", "input_offset", "input_gain", "average",
     "validation", "sparsity", "tbptt", "patience", "retrain",
@@ -59,6 +60,11 @@ class SequenceClassifier(ClassifierMixin, BaseEstimator):
         What the readout sees: ``last`` (state) or ``mean`` (of all states).
     dropout, layer_dropout : float
         Parts that are dropped in training: of what the readout sees; of each layer's states.
+    differences, compress, magnitudes : bool
+        Further channels that the model derives itself, streams and exports too: first differences; small motions, the asinh of what
+        a channel is above its running mean; lengths of triads.
+    triads : str
+        Triads by the numbers of their channels, such as ``"1,2,3;4,5,6"``; otherwise all channels go by threes.
     epochs : int
         Passes over the training part (60).
     batch_size : int
@@ -135,6 +141,10 @@ class SequenceClassifier(ClassifierMixin, BaseEstimator):
         pooling: Optional[str] = None,
         dropout: Optional[float] = None,
         layer_dropout: Optional[float] = None,
+        differences: Optional[bool] = None,
+        compress: Optional[bool] = None,
+        magnitudes: Optional[bool] = None,
+        triads: Optional[str] = None,
         epochs: Optional[int] = None,
         batch_size: Optional[int] = None,
         learning_rate: Optional[float] = None,
@@ -172,6 +182,10 @@ class SequenceClassifier(ClassifierMixin, BaseEstimator):
         self.pooling = pooling
         self.dropout = dropout
         self.layer_dropout = layer_dropout
+        self.differences = differences
+        self.compress = compress
+        self.magnitudes = magnitudes
+        self.triads = triads
         self.epochs = epochs
         self.batch_size = batch_size
         self.learning_rate = learning_rate
@@ -295,7 +309,7 @@ class SequenceClassifier(ClassifierMixin, BaseEstimator):
                 settings.set_in_layers(name, getattr(self, name))
         for name, value in (self.cell_settings or {}).items():
             settings.set_in_layers(name, value)
-        for table, names in (("model", _MODEL), ("training", _TRAINING)):
+        for table, names in (("model", _MODEL), ("model.transforms", _TRANSFORMS), ("training", _TRAINING)):
             for name in names:
                 if getattr(self, name) is not None:
                     settings.set(table, name, getattr(self, name))

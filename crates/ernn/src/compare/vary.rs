@@ -118,7 +118,7 @@ impl Varied {
 }
 
 /// The tables of a settings file that a setting may stand in, besides the layers.
-const TABLES: [&str; 3] = ["training", "training.optimizer", "model"];
+const TABLES: [&str; 4] = ["training", "training.optimizer", "model", "model.transforms"];
 
 fn table_of(config: &RunConfig, name: &str) -> Option<&'static str> {
     // What only the settings file can say in full is not varied, and neither is what judges.
@@ -127,6 +127,7 @@ fn table_of(config: &RunConfig, name: &str) -> Option<&'static str> {
         "optimizer",
         "schedule",
         "embedding",
+        "transforms",
         "from",
         "seed",
         "retrain",
@@ -284,6 +285,7 @@ mod tests {
             "weight-decay=0.5",
             "dropout=0.25",
             "input-noise=1",
+            "compress=true",
         ] {
             let vary: Vary = text.parse().unwrap();
             refuse_unknown(std::slice::from_ref(&config), std::slice::from_ref(&vary)).unwrap();
@@ -294,6 +296,7 @@ mod tests {
         assert_eq!(config.model.layers[0].hidden(), 20);
         assert_eq!((config.training.batch_size, config.model.dropout), (7, 0.25));
         assert_eq!(config.training.input_noise, 1.0);
+        assert!(config.model.transforms.compress && !config.model.transforms.differences);
         let text = config.to_portable_toml();
         assert!(text.contains("weight_decay = 0.5"), "{text}");
     }

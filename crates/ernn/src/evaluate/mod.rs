@@ -258,7 +258,7 @@ fn learned_steps(model: &Model<f32>) -> Option<usize> {
 
 /// Normalized as the training part was; refused if they do not fit the model.
 pub(crate) fn prepared<'a>(saved: &SavedModel, part: View<'a>) -> Result<View<'a>> {
-    let expected = saved.model.config().features();
+    let expected = saved.channels();
     if part.is_tokens() != saved.model.config().embedding.is_some() {
         let kind = |tokens: bool| if tokens { "tokens" } else { "numbers" };
         let problem = format!("found {}, expected {}", kind(part.is_tokens()), kind(!part.is_tokens()));
@@ -269,7 +269,7 @@ pub(crate) fn prepared<'a>(saved: &SavedModel, part: View<'a>) -> Result<View<'a
         let problem = format!("found {} values a step, expected {expected} ({names})", part.features());
         return Err(unusable(problem));
     }
-    part.normalized(&saved.normalization)
+    part.derived(&saved.derivation)?.normalized(&saved.normalization)
 }
 
 fn unusable(problem: String) -> Error {

@@ -3,6 +3,7 @@
 use crate::Result;
 use crate::cell::{Folded, FoldedDeep, FoldedEquilibrium, FoldedGated, FoldedLeaky};
 use crate::checkpoint::SavedModel;
+use crate::data::Derivation;
 use crate::evaluate::for_streams;
 use crate::model::Pooling;
 
@@ -34,6 +35,8 @@ pub(super) struct Network {
     pub readout_bias: Vec<f32>,
     /// Mean and scale of the inputs; of tokens the rows of the embedding, and nothing.
     pub input: [Vec<f32>; 2],
+    /// Which channels are derived; none of tokens.
+    pub derivation: Derivation,
     /// Whether the readout sees the mean of the states.
     pub mean: bool,
     pub tokens: bool,
@@ -66,7 +69,7 @@ impl Network {
             }
             None => {
                 let normalization = saved.normalization.clone();
-                ([normalization.mean, normalization.scale], config.input_size)
+                ([normalization.mean, normalization.scale], saved.channels())
             }
         };
         Ok(Network {
@@ -74,6 +77,7 @@ impl Network {
             readout_weight: readout[..weights].to_vec(),
             readout_bias: readout[weights..].to_vec(),
             input,
+            derivation: saved.derivation.clone(),
             mean: config.pooling == Pooling::Mean,
             tokens: config.embedding.is_some(),
             inputs,

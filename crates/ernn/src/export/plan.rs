@@ -2,9 +2,12 @@
 
 use ernn_core::Format;
 use ernn_core::image::{
-    CHECKSUM_AT, ENTRY, HEADER, MAGIC, MEAN, NARROW, RECORD, RECORD_WORDS, TOKENS, VERSION, checksum,
+    CHECKSUM_AT, DERIVED, DIFFERENCES, ENTRY, HEADER, MAGIC, MEAN, NARROW, RECORD, RECORD_WORDS, TOKENS, VERSION,
+    checksum,
 };
 use ernn_core::{float, int};
+
+use crate::data::Derivation;
 
 /// The numbers of a tensor.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,10 +61,45 @@ pub(super) struct Plan {
     pub tokens: bool,
     /// Whether states are kept in 8 bits.
     pub narrow: bool,
+    /// Which channels are derived.
+    pub derived: DerivedPlan,
     /// What is done to the inputs.
     pub input: Vec<Tensor>,
     pub layers: Vec<PlannedLayer>,
     pub readout: Vec<Tensor>,
+}
+
+/// Derived channels in numbers; their tensors stand among those of the input.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct DerivedPlan {
+    /// Whether there are any.
+    pub any: bool,
+    pub differences: bool,
+    pub compressed: bool,
+    pub triads: usize,
+    /// Floats that a stream remembers for them.
+    pub memory: usize,
+}
+
+impl DerivedPlan {
+    pub fn of(derivation: &Derivation, channels: usize) -> Self {
+        DerivedPlan {
+            any: !derivation.is_none(),
+            differences: derivation.differences,
+            compressed: !derivation.scales.is_empty(),
+            triads: derivation.triads.len(),
+            memory: derivation.ready(channels).memory().len(),
+        }
+    }
+}
+
+/// The tensors of derived channels; none where nothing is derived.
+pub(super) fn derived_tensors(derivation: &Derivation) -> Vec<Tensor> {
+    if derivation.is_none() {
+        return Vec::new();
+    }
+    let places = derivation.triads.iter().flatten().map(|&place| place as i32);
+    vec![Tensor::F32(derivation.scales.clone()), Tensor::I32(places.collect())]
 }
 
 /// Where the record has the index of its first tensor.
@@ -81,7 +119,13 @@ impl Plan {
     fn encode_with(&self, (state, scratch): (usize, usize)) -> Vec<u8> {
         let tensors: Vec<&Tensor> = self.tensors().collect();
         let data = HEADER + RECORD * self.layers.len() + ENTRY * tensors.len();
-        let flags = [(self.mean, MEAN), (self.tokens, TOKENS), (self.narrow, NARROW)];
+        let flags = [
+            (self.mean, MEAN),
+            (self.tokens, TOKENS),
+            (self.narrow, NARROW),
+            (self.derived.any, DERIVED),
+            (self.derived.differences, DIFFERENCES),
+        ];
         let flags: u32 = flags.into_iter().filter_map(|(set, flag)| set.then_some(flag)).sum();
         let mut bytes = MAGIC.to_vec();
         bytes.extend(VERSION.to_le_bytes());

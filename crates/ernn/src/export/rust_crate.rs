@@ -16,10 +16,11 @@ use crate::checkpoint::SavedModel;
 use crate::{Error, Result};
 
 /// The sources of `ernn-core`, which go along.
-const CORE: [(&str, &str); 24] = [
+const CORE: [(&str, &str); 25] = [
     ("lib.rs", include_str!("../../../ernn-core/src/lib.rs")),
     ("error.rs", include_str!("../../../ernn-core/src/error.rs")),
     ("image.rs", include_str!("../../../ernn-core/src/image.rs")),
+    ("inputs.rs", include_str!("../../../ernn-core/src/inputs.rs")),
     ("layer.rs", include_str!("../../../ernn-core/src/layer.rs")),
     ("math.rs", include_str!("../../../ernn-core/src/math.rs")),
     ("pick.rs", include_str!("../../../ernn-core/src/pick.rs")),

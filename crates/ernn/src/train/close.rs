@@ -32,6 +32,7 @@ impl Close<'_> {
         let model = SavedModel {
             provenance: self.provenance(),
             model,
+            derivation: self.parts.derivation.clone(),
             normalization: self.parts.normalization.clone(),
             classes: self.run.dataset.classes.clone(),
             vocabulary: self.run.dataset.vocabulary.clone(),

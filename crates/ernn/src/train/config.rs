@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{defaults, layers};
 use crate::cell::CellConfig;
-use crate::data::{Dataset, MissingPolicy, OpenOptions, Preparation, Task, TextOptions};
+use crate::data::{Dataset, MissingPolicy, OpenOptions, Preparation, Task, TextOptions, Transforms};
 use crate::model::{Embedding, ModelConfig, Pooling, Quantize};
 use crate::optim::{OptimizerConfig, Schedule};
 use crate::{Error, Result};
@@ -75,6 +75,9 @@ pub struct ModelSettings {
     /// What makes values of tokens; only for data of tokens, which have one by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub embedding: Option<EmbeddingSettings>,
+    /// Which channels are derived of those of the data.
+    #[serde(default, skip_serializing_if = "Transforms::is_default")]
+    pub transforms: Transforms,
     /// The layers, first one first.
     pub layers: Vec<CellConfig>,
 }
@@ -264,7 +267,8 @@ impl RunConfig {
     /// The model for a data set, from settings that are [`resolved`](Self::resolved).
     pub fn model_for(&self, dataset: &Dataset) -> ModelConfig {
         let embedding = self.model.embedding.as_ref();
-        let inputs = embedding.map_or(dataset.train.features, |embedding| embedding.size);
+        let channels = dataset.train.features + self.model.transforms.count(&dataset.feature_names);
+        let inputs = embedding.map_or(channels, |embedding| embedding.size);
         let classes = match dataset.task {
             Task::Classification | Task::StepClassification => dataset.classes.len(),
             Task::NextToken => dataset.vocabulary.len(),
@@ -295,16 +299,26 @@ impl RunConfig {
         }
     }
 
+    /// All settings, those too that a file leaves out because nothing is asked for.
+    fn tables(&self) -> toml::Table {
+        let mut all = toml::Table::try_from(self).expect("settings are plain structs");
+        let transforms = toml::Table::try_from(&self.model.transforms).expect("settings are plain structs");
+        if let Some(model) = all.get_mut("model").and_then(toml::Value::as_table_mut) {
+            model.insert("transforms".to_string(), toml::Value::Table(transforms));
+        }
+        all
+    }
+
     /// Whether a table has a setting of this name; a table inside another one is `training.optimizer`.
     pub fn has(&self, table: &str, name: &str) -> bool {
-        let all = toml::Table::try_from(self).expect("settings are plain structs");
+        let all = self.tables();
         let mut path = table.split('.');
         let first = path.next().and_then(|first| all.get(first));
         let inner = path.fold(first, |outer, key| outer?.get(key));
         inner.is_some_and(|inner| inner.get(name).is_some())
     }
 
-    /// Changes one setting of the table `data`, `model`, `training` or `training.optimizer` by its name in the settings file.
+    /// Changes one setting of the table `data`, `model`, `model.transforms`, `training` or `training.optimizer` by its name in the settings file.
     ///
     /// # Errors
     /// If the table has no such setting, or its value is of another kind. Whether it is in range says [`RunConfig::check`].
@@ -314,7 +328,7 @@ impl RunConfig {
             found: value.to_string().trim_matches('"').to_string(),
             expected: expected.trim().replace('\n', " "),
         };
-        let mut all = toml::Table::try_from(&*self).expect("settings are plain structs");
+        let mut all = self.tables();
         let mut path = table.split('.');
         let first = path.next().and_then(|first| all.get_mut(first));
         let inner = path.fold(first, |outer, key| outer?.get_mut(key));

@@ -4,7 +4,7 @@
 
 use super::{ClassWeights, DataSettings, EmbeddingSettings, ModelSettings, RunConfig, TrainingSettings};
 use crate::cell::{Activation, CellConfig, ErnnConfig, Rank};
-use crate::data::{MissingPolicy, Preparation, TextOptions, is_running_text};
+use crate::data::{MissingPolicy, Preparation, TextOptions, Transforms, is_running_text};
 use crate::model::{Pooling, Quantize};
 use crate::optim::{OptimizerConfig, Schedule};
 use crate::{Error, Result};
@@ -209,6 +209,7 @@ pub(super) fn for_source(source: &str) -> RunConfig {
             bidirectional: false,
             layer_dropout: 0.0,
             embedding: embedding(source),
+            transforms: Transforms::default(),
             layers: vec![CellConfig::Ernn(cell)],
         },
         training: TrainingSettings {

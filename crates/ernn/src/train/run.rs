@@ -127,6 +127,7 @@ impl<'a> Run<'a> {
         config.check()?;
         Isa::choice().map_err(Error::instruction_set)?;
         let config = config.resolved(dataset);
+        config.model.transforms.check(&dataset.feature_names)?;
         Ok(Run {
             dataset,
             model: config.model_for(dataset),

@@ -6,12 +6,13 @@ use ernn_core::image::{CHECKSUM_AT, checksum};
 use ernn_core::{ParseError, RunError, Sizes, int};
 use proptest::prelude::*;
 
-use crate::models::{at_equilibrium, cases, of_tokens, thinned};
+use crate::models::{at_equilibrium, cases, derived, of_tokens, thinned};
 
 /// Of every model in `f32`, then of those with bounded states in `int8`, with states of either width in turns.
 fn images() -> Vec<Vec<u8>> {
     let cases = cases()
         .into_iter()
+        .chain(derived())
         .chain(thinned(50, 9))
         .chain(thinned(3, 33).into_iter().take(6));
     let mut models: Vec<_> = cases.map(|case| case.model).collect();

@@ -6,7 +6,7 @@ use ernn::cell::{
     SpectralConfig, Start, StepSizes, UgrnnConfig,
 };
 use ernn::checkpoint::{Provenance, SavedModel};
-use ernn::data::{Normalization, Task};
+use ernn::data::{Derivation, Normalization, Task};
 use ernn::model::{Embedding, Model, ModelConfig, Pooling};
 
 use crate::{NUMBERS, Numbers};
@@ -170,6 +170,45 @@ pub fn cases() -> Vec<Case> {
     cases
 }
 
+/// Models with every kind of derived channels, alone and together, of two cells; one has a mean behind its states.
+pub fn derived() -> Vec<Case> {
+    let all = cells();
+    let derivation = |kinds: usize| Derivation {
+        differences: kinds & 1 != 0,
+        scales: if kinds & 2 != 0 {
+            vec![0.3, 0.02, 4.0]
+        } else {
+            Vec::new()
+        },
+        triads: if kinds & 4 != 0 { vec![[2, 0, 1]] } else { Vec::new() },
+    };
+    let case = |kinds: usize| {
+        let derivation = derivation(kinds);
+        let layers = vec![all[kinds % 4].clone(), all[10].clone().with_hidden(6)];
+        let names: Vec<&str> = layers.iter().map(CellConfig::name).collect();
+        let pooling = if kinds.is_multiple_of(3) {
+            Pooling::Mean
+        } else {
+            Pooling::Last
+        };
+        let config = ModelConfig {
+            pooling,
+            ..ModelConfig::new(derivation.features(3), 4, layers.clone())
+        };
+        let mut model = saved(config, kinds as u64);
+        model.feature_names.truncate(3);
+        // Derived channels are about as large as the scales say.
+        model.normalization.mean[3..].fill(0.25);
+        model.normalization.scale[3..].fill(0.5);
+        model.derivation = derivation;
+        Case {
+            name: format!("derived {kinds}: {}, {pooling:?}", names.join(" under ")),
+            model,
+        }
+    };
+    (1..8).map(case).collect()
+}
+
 /// Each kind of cell in its first and its last form, alone.
 pub fn one_of_each() -> Vec<Case> {
     let mut chosen = Vec::new();
@@ -268,6 +307,7 @@ pub fn saved(config: ModelConfig, seed: u64) -> SavedModel {
     SavedModel {
         classes: (0..config.classes).map(|class| format!("class {class}")).collect(),
         model: Model::new(config, seed).unwrap(),
+        derivation: Default::default(),
         normalization: Normalization {
             mean: (0..features)
                 .map(|feature| if numbers { feature as f32 - 1.0 } else { 0.0 })

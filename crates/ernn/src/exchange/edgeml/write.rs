@@ -99,6 +99,12 @@ fn check(saved: &SavedModel) -> Result<(Kind, Vec<String>)> {
     if kind == Kind::Lstm {
         notes.push("matrix 1 is i and matrix 2 is f, as in EdgeML's PyTorch version; TensorFlow's has them the other way round".to_string());
     }
+    if !saved.derivation.is_none() {
+        notes.push(format!(
+            "the model reads derived channels behind those of the data, which the files do not compute: {}",
+            saved.derivation.names(&saved.feature_names)[saved.channels()..].join("; ")
+        ));
+    }
     if saved.normalization != Normalization::identity(config.input_size) {
         notes.push(
             "mean.npy and std.npy hold one number a channel; EdgeML's own have one a column of the flattened sequence: repeat \

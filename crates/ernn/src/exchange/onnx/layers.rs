@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! input [batch,steps,d], as it is measured; or tokens [batch,steps], 64 bits      sequence_lens [batch], 32 bits, each at least 1
-//! -> normalization, or embedding -> [steps,batch,d] -> layers -> last state or mean -> readout
+//! -> derived channels and normalization, or embedding -> [steps,batch,d] -> layers -> last state or mean -> readout
 //! -> logits [batch,classes] and probabilities; value [batch,1] of a regression; of every step [batch,steps,classes]
 //! ```
 //!
@@ -11,7 +11,7 @@
 use super::graph::{Builder, Name, free};
 use super::pieces::Steps;
 use super::proto::{Attribute, Dimension, Element, Graph};
-use super::{operators, scan};
+use super::{derived, operators, scan};
 use crate::Result;
 use crate::checkpoint::SavedModel;
 use crate::data::{Normalization, Task};
@@ -100,13 +100,21 @@ fn read(graph: &mut Builder, saved: &SavedModel) -> Sequences {
             graph.call("Gather", &[&rows, &tokens])
         }
         None => {
-            let size = Dimension::Fixed(config.input_size);
+            let size = Dimension::Fixed(saved.channels());
             let input = graph.input(INPUT, Element::Float, vec![batch.clone(), steps, size]);
-            normalize(graph, &saved.normalization, input)
+            if saved.derivation.is_none() {
+                normalize(graph, &saved.normalization, input)
+            } else {
+                input
+            }
         }
     };
     let lengths = graph.input(LENGTHS, Element::Int32, vec![batch]);
-    let values = graph.transpose(&values, &[1, 0, 2]);
+    let mut values = graph.transpose(&values, &[1, 0, 2]);
+    if !saved.derivation.is_none() {
+        values = derived::derive(graph, &saved.derivation, saved.channels(), values);
+        values = normalize(graph, &saved.normalization, values);
+    }
     measure(graph, values, lengths)
 }
 

@@ -43,6 +43,12 @@ pub fn to_bytes(saved: &SavedModel) -> Result<(Vec<u8>, Vec<String>)> {
     let bias = weights.values("readout.bias");
     dict.push(Tensor::new("readout.bias".to_string(), vec![bias.len()], &bias));
     let mut notes = weights.notes();
+    if !saved.derivation.is_none() {
+        notes.push(format!(
+            "the model reads derived channels behind those of the data, which the file does not compute: {}",
+            saved.derivation.names(&saved.feature_names)[saved.channels()..].join("; ")
+        ));
+    }
     if saved.normalization != Normalization::identity(config.input_size) {
         for (name, values) in [(MEAN, &saved.normalization.mean), (SCALE, &saved.normalization.scale)] {
             let values: Vec<f64> = values.iter().map(|&value| f64::from(value)).collect();

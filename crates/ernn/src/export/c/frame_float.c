@@ -6,8 +6,13 @@ int ernn_push(ernn_state *state, ernn_scratch *scratch, const float input[ERNN_I
     for (i = 0; i < ERNN_INPUTS; i++)
         if (!(input[i] - input[i] == 0.0f))
             return -1;
+//? any plain
     for (i = 0; i < ERNN_INPUTS; i++)
-        x[i] = (input[i] - input_mean[i]) * input_scale[i];
+        take(state, x, i, input[i]);
+//? end
+//? any derived
+    derive(state, input, x);
+//? end
     advance(state, x, scratch->values + FIRST);
     return 0;
 }

@@ -6,15 +6,13 @@ int ernn_push(ernn_state *state, ernn_scratch *scratch, const float input[ERNN_I
     for (i = 0; i < ERNN_INPUTS; i++)
         if (!(input[i] - input[i] == 0.0f))
             return -1;
-    for (i = 0; i < ERNN_INPUTS; i++) {
-        /* volatile: rounded to a float here, whatever the compiler would fuse. */
-        volatile float scaled = (input[i] - input_mean[i]) * input_scale[i];
-        float value = scaled < -40000.0f ? -40000.0f : scaled > 40000.0f ? 40000.0f : scaled;
-        int32_t nearest = (int32_t)value;
-        float rest = value - (float)nearest;
-        nearest += rest >= 0.5f ? 1 : rest <= -0.5f ? -1 : 0;
-        x[i] = narrow(nearest, &state->saturations);
-    }
+//? any plain
+    for (i = 0; i < ERNN_INPUTS; i++)
+        take(state, x, i, input[i]);
+//? end
+//? any derived
+    derive(state, input, x);
+//? end
     advance(state, x, scratch->values + FIRST);
     return 0;
 }

@@ -66,6 +66,12 @@ fn used(plan: &Plan) -> Vec<&'static str> {
         },
     ];
     used.extend(plan.mean.then_some("mean"));
+    let derived = &plan.derived;
+    used.push(if derived.any { "derived" } else { "plain" });
+    used.extend((derived.memory > 0).then_some("memory"));
+    used.extend(derived.differences.then_some("differences"));
+    used.extend(derived.compressed.then_some("compressed"));
+    used.extend((derived.triads > 0).then_some("magnitudes"));
     used.push(if plan.narrow { "state8" } else { "state16" });
     used.push(if plan.has_compressed() { "sparse" } else { "dense" });
     used.extend(plan.layers.iter().any(|layer| layer.words[2] > 0).then_some("lowrank"));
@@ -196,6 +202,7 @@ impl Source<'_> {
         }
         text += &self.advance(number, more);
         text += &select(include_str!("frame.c"), &self.used);
+        text += &select(include_str!("inputs.c"), &self.used);
         text += &select(frame, &self.used);
         text
     }
@@ -205,18 +212,29 @@ impl Source<'_> {
         let hidden = self.plan.layers.last().map_or(0, PlannedLayer::hidden);
         let layers: usize = self.plan.layers.iter().map(PlannedLayer::state_len).sum();
         let last = self.plan.layers.last().map_or(0, PlannedLayer::state_len);
-        let pooled = if self.plan.mean { layers } else { layers - last };
+        let pooled = self.memory() + if self.plan.mean { layers } else { layers - last };
         let mut text = format!(
             "#define FIRST {}\n#define HIDDEN {hidden}\n#define POOLED {pooled}\n\n",
             self.plan.first
         );
-        let names = if self.plan.tokens {
-            ["embedding", ""]
+        let names: &[&str] = if self.plan.tokens {
+            &["embedding"]
         } else {
-            ["input_mean", "input_scale"]
+            &["input_mean", "input_scale", "compressed_scale", "triad"]
         };
-        for (name, tensor) in names.iter().zip(&self.plan.input).filter(|(name, _)| !name.is_empty()) {
+        for (name, tensor) in names
+            .iter()
+            .zip(&self.plan.input)
+            .filter(|(_, tensor)| tensor.len() > 0)
+        {
             text += &table(name, tensor);
+        }
+        let derived = &self.plan.derived;
+        if derived.memory > 0 {
+            let _ = writeln!(text, "#define MEMORY {} /* floats */", derived.memory);
+        }
+        if derived.triads > 0 {
+            let _ = writeln!(text, "#define TRIADS {}", derived.triads);
         }
         let names: &[&str] = match self.plan.format {
             Format::Float => &["readout_weight", "readout_bias"],
@@ -230,6 +248,16 @@ impl Source<'_> {
         }
         text.push('\n');
         text
+    }
+
+    /// Numbers of a state before those of the layers.
+    fn memory(&self) -> usize {
+        let parts = match self.plan.format {
+            Format::Float => 1,
+            Format::Int8 if self.plan.narrow => 4,
+            Format::Int8 => 2,
+        };
+        parts * self.plan.derived.memory
     }
 
     /// Size of what a layer reads.
@@ -249,7 +277,7 @@ impl Source<'_> {
             Format::Float => ["", ""],
             Format::Int8 => [", 0", ", SMALL"],
         };
-        let mut at = 0;
+        let mut at = self.memory();
         let (mut below, mut source) = ("x".to_string(), format!("x{of_input}"));
         for (place, layer) in self.plan.layers.iter().enumerate() {
             let call = match layer.kind() {

@@ -15,6 +15,8 @@ pub(super) fn run(operator: &str, call: &Call) -> Option<Found<Array>> {
         "Where" => choose(call),
         "Relu" => each(call, |x| x.max(0.0)),
         "Tanh" => each(call, f32::tanh),
+        "Asinh" => each(call, f32::asinh),
+        "Sqrt" => each(call, f32::sqrt),
         "Sigmoid" => each(call, sigmoid),
         "HardSigmoid" => {
             let (alpha, beta) = (call.float("alpha").unwrap_or(0.2), call.float("beta").unwrap_or(0.5));
