@@ -101,6 +101,14 @@ fn states_of_8_bits_take_half_the_memory() {
     // Steps and saturations; six states, and six sums of 32 bits.
     assert_eq!((ram("int16"), ram("int8")), (8 + 12 + 24, 8 + 8 + 24));
     assert!(place.text("int8/ernn.h").contains("typedef int8_t ernn_number;"));
+    // Beside them six sums of squares of 64 bits, and six largest values of a state's bits.
+    let place = trained("--cell gru --pooling mean-std-max");
+    for (state, bytes) in [("int16", 8 + 12 + 24 + 48 + 12), ("int8", 8 + 6 + 24 + 48 + 6)] {
+        let flags = format!("--format int8 --state {state} --calibrate train.csv");
+        let done = place.ok(&format!("export run --to c --out {state} {flags}"));
+        assert!(done.stderr.contains(&format!("RAM: {bytes} ")), "{}", done.stderr);
+    }
+    let place = trained("--cell gru --pooling mean");
     place.fails(
         "export run --to c --out f --state int8",
         2,
@@ -160,6 +168,8 @@ fn a_stream_ends_where_the_whole_sequence_does() {
         "--cell ernn --rank 2",
         "--cell lstm --layers 2",
         "--cell gru --pooling mean",
+        "--cell gru --pooling mean-std-max",
+        "--cell lstm --pooling mean-max-last",
     ] {
         let place = trained(flags);
         let whole = place.ok("predict run train.csv --format json").stdout;

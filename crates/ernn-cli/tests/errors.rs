@@ -38,7 +38,10 @@ fn arguments_that_do_not_parse() {
             "expected one of `refuse`, `interpolate`, `previous`, `zero`",
         ),
         ("train train.csv --class-weights some", "expected `none` or `balanced`"),
-        ("train train.csv --pooling max", "expected `last` or `mean`"),
+        (
+            "train train.csv --pooling max",
+            "expected one of `last`, `mean`, `mean-max`, `mean-max-last`, `mean-std-max`",
+        ),
         ("train train.csv --out a --resume b", "cannot be used with"),
         ("predict run x.csv --format xml", "csv, json"),
         ("evaluate run", "<DATA>"),

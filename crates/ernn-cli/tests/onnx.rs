@@ -46,7 +46,7 @@ const MODELS: [(&str, &str, &str); 19] = [
     ("ernn", "--cell ernn --rank 2", "layers (ernn) by Scan"),
     (
         "ernn-three-iterations",
-        "--cell ernn --rank 2 --iterations 3 --pooling mean",
+        "--cell ernn --rank 2 --iterations 3 --pooling mean-max-last",
         "by Scan",
     ),
     (
@@ -72,7 +72,7 @@ const MODELS: [(&str, &str, &str); 19] = [
     ),
     (
         "ugrnn",
-        "--cell ugrnn --rank full --bidirectional --pooling mean",
+        "--cell ugrnn --rank full --bidirectional --pooling mean-std-max",
         "by Scan",
     ),
     ("antisymmetric", "--cell antisymmetric --rank full", "by Scan"),

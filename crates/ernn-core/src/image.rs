@@ -16,7 +16,7 @@
 //! | 28 | outputs (logits, or 1 number) |
 //! | 32 | layers `L` |
 //! | 36 | tensors `N` |
-//! | 40 | flags: bit 0 mean pooling instead of the last state, bit 1 inputs are tokens, bit 2 (`int8`) states of 8 bits instead of 16, bit 3 channels are derived, bit 4 differences are among them |
+//! | 40 | flags: bit 0 mean pooling instead of the last state, bit 1 inputs are tokens, bit 2 (`int8`) states of 8 bits instead of 16, bit 3 channels are derived, bit 4 differences are among them; behind the mean bit 8 the standard deviation, bit 9 the largest value, bit 10 the last state |
 //! | 44 | size of what the first layer reads: the values of an input with those that are derived, or of an embedding's row |
 //! | 48 | `L` records of 64 bytes, see [`crate::Kind`] |
 //! | then | `N` entries of 8 bytes: where a tensor begins, and its length, in bytes |
@@ -28,6 +28,7 @@
 
 use crate::error::ParseError;
 use crate::inputs::Derived;
+use crate::pooling::Pooling;
 
 /// The first bytes.
 pub const MAGIC: [u8; 4] = *b"ERNN";
@@ -54,6 +55,14 @@ pub const NARROW: u32 = 4;
 pub const DERIVED: u32 = 8;
 /// The flag of differences among them.
 pub const DIFFERENCES: u32 = 16;
+/// Beside the mean, the standard deviation.
+pub const DEVIATION: u32 = 1 << 8;
+/// Beside the mean, the largest value.
+pub const LARGEST: u32 = 1 << 9;
+/// Beside the mean, the last state.
+pub const LAST: u32 = 1 << 10;
+/// All flags.
+const KNOWN: u32 = MEAN | TOKENS | NARROW | DERIVED | DIFFERENCES | DEVIATION | LARGEST | LAST;
 
 /// The number format of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,7 +184,7 @@ impl<'a> Image<'a> {
     fn check(&self) -> Result<(), ParseError> {
         let data = self.data().filter(|&data| data <= self.bytes.len());
         let data = data.ok_or(ParseError::Content("records and entries beyond the end"))?;
-        if self.layers == 0 || self.flags > (MEAN | TOKENS | NARROW | DERIVED | DIFFERENCES) {
+        if self.layers == 0 || self.flags & !KNOWN != 0 || !self.pooling().is_sound() {
             return Err(ParseError::Content("no layer, or a flag that is not known"));
         }
         for index in 0..self.tensors {
@@ -229,8 +238,8 @@ impl<'a> Image<'a> {
         self.tensor(index).as_chunks().0
     }
 
-    pub fn mean_pooling(&self) -> bool {
-        self.flags & MEAN != 0
+    pub fn pooling(&self) -> Pooling {
+        Pooling::of(self.flags)
     }
 
     pub fn narrow_states(&self) -> bool {

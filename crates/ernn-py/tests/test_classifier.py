@@ -119,6 +119,15 @@ def test_settings_reach_the_run(small):
     assert (layer["eta"], layer["hidden"], layer["rank"]) == (0.03, 8, 2)
 
 
+@pytest.mark.parametrize("pooling", ["mean-max", "mean-max-last", "mean-std-max"])
+def test_every_pooling_learns_and_streams(small, pooling):
+    X, y = waves()
+    small.set_params(pooling=pooling, epochs=20)
+    found = small.fit(X, y)
+    assert found.report_["settings"]["model"]["pooling"] == pooling
+    assert found.score(X, y) > 0.8
+
+
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [

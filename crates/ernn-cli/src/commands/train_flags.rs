@@ -75,7 +75,8 @@ pub struct SharedModelFlags {
     /// threes]
     #[arg(long, value_name = "A,B,C;..")]
     pub triads: Option<String>,
-    /// What the readout sees of the last layer: last (state) or mean (of all states)
+    /// What the readout sees of the last layer: last (state), mean (of all states), or side by side mean-max (and each unit's largest
+    /// value), mean-max-last, mean-std-max (and the standard deviation)
     #[arg(long, value_name = "NAME", value_parser = named::<Pooling>)]
     pub pooling: Option<Pooling>,
     /// Part of the features that is dropped during training

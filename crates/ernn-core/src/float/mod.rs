@@ -87,8 +87,13 @@ impl<'a> Model<'a> {
         }
     }
 
+    /// Numbers that the readout reads.
+    pub fn readout_inputs(&self) -> usize {
+        self.hidden().saturating_mul(self.image.pooling().statistics())
+    }
+
     /// Size of the last layer's state.
-    fn pooled(&self) -> usize {
+    fn hidden(&self) -> usize {
         let last = self.layer(self.image.layers.saturating_sub(1));
         last.map_or(0, |layer| layer.record.hidden)
     }
@@ -124,10 +129,12 @@ impl<'a> Model<'a> {
         }
         let readout = self.readout().map(<[_]>::len);
         content(self.image.tensors == next.saturating_add(2), "number of tensors")?;
-        let weights = sizes.outputs.checked_mul(inputs);
+        let pooling = self.image.pooling();
+        let seen = inputs.saturating_mul(pooling.statistics());
+        let weights = sizes.outputs.checked_mul(seen);
         content(weights == Some(readout[0]) && readout[1] == sizes.outputs, "readout")?;
-        state = state.saturating_add(if self.image.mean_pooling() { inputs } else { 0 });
-        // The input of the step, and the mean when it is read out.
-        Ok((state, scratch.saturating_add(first).max(inputs)))
+        state = state.saturating_add(inputs.saturating_mul(pooling.kept(None)));
+        // The input of the step, and what the readout reads.
+        Ok((state, scratch.saturating_add(first).max(seen)))
     }
 }

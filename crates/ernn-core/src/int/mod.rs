@@ -11,8 +11,9 @@ mod leaky;
 pub mod math;
 mod matrix;
 mod session;
-mod state;
+pub(crate) mod state;
 
+pub(crate) use math::Saturations;
 pub use session::Session;
 pub use state::State;
 
@@ -126,15 +127,11 @@ impl<'a> Model<'a> {
         }
         content(self.image.tensors == next.saturating_add(3), "number of tensors")?;
         let (weight, bias) = self.readout();
-        content(
-            weight.is(sizes.outputs, inputs) && bias.len() == sizes.outputs,
-            "readout",
-        )?;
-        let sums = if self.image.mean_pooling() {
-            inputs.saturating_mul(if self.image.narrow_states() { 4 } else { 2 })
-        } else {
-            0
-        };
-        Ok((state.saturating_add(sums), scratch.saturating_add(first).max(inputs)))
+        let pooling = self.image.pooling();
+        let seen = inputs.saturating_mul(pooling.statistics());
+        content(weight.is(sizes.outputs, seen) && bias.len() == sizes.outputs, "readout")?;
+        let whole = if self.image.narrow_states() { 4 } else { 2 };
+        let kept = inputs.saturating_mul(pooling.kept(Some(whole)));
+        Ok((state.saturating_add(kept), scratch.saturating_add(first).max(seen)))
     }
 }

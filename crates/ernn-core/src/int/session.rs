@@ -13,7 +13,7 @@ use crate::pick::largest;
 #[derive(Debug)]
 pub struct Session<'m, 's, S> {
     model: &'m Model<'m>,
-    /// What derived channels remember, in parts; states of the layers; then, for mean pooling, the sums of the last layer's, in parts.
+    /// What derived channels remember, in parts; states of the layers; then what is kept of the last layer's for the readout.
     values: &'s mut [S],
     steps: u32,
     saturations: Saturations,
@@ -152,13 +152,9 @@ impl<'m, 's, S: State> Session<'m, 's, S> {
             last = state.get(..layer.record.hidden).unwrap_or(&[]);
             input = S::values(last);
         }
-        // What is left are the sums of a mean; without one nothing is.
-        let mut values = last.iter();
-        for sum in rest.chunks_exact_mut(S::WHOLE) {
-            let Some(value) = values.next() else { break };
-            let next = self.saturations.add(S::join(sum), i32::from(value.wide()));
-            S::split(next, sum);
-        }
+        // What is left is kept for the readout; of the last state nothing is.
+        let pooling = self.model.image.pooling();
+        pooling.add_wholes(self.steps == 0, last, rest, &mut self.saturations);
         self.steps = self.steps.saturating_add(1);
     }
 
@@ -173,29 +169,17 @@ impl<'m, 's, S: State> Session<'m, 's, S> {
         let last = self.model.layer(self.model.image.layers.saturating_sub(1));
         let Some(last) = last else { return Ok(()) };
         let hidden = last.record.hidden;
-        let mean = self.model.image.mean_pooling();
-        let own = if mean {
-            hidden.saturating_mul(S::WHOLE)
-        } else {
-            last.record.state_len()
-        };
-        let from = self.values.len().saturating_sub(own);
-        let pooled = self.values.get(from..).unwrap_or(&[]);
-        let Some(room) = scratch.get_mut(..hidden) else {
+        let pooling = self.model.image.pooling();
+        let kept = hidden.saturating_mul(pooling.kept(Some(S::WHOLE)));
+        let kept_from = self.values.len().saturating_sub(kept);
+        let (states, kept) = self.values.split_at_checked(kept_from).unwrap_or((&[], &[]));
+        let own = kept_from.saturating_sub(last.record.state_len());
+        let state = states.get(own..).unwrap_or(&[]).get(..hidden).unwrap_or(&[]);
+        let Some(room) = scratch.get_mut(..hidden.saturating_mul(pooling.statistics())) else {
             return Ok(());
         };
+        pooling.read_wholes(self.steps, last.places.h, state, kept, room);
         let mut saturations = Saturations(0);
-        if mean {
-            let mut sums = pooled.chunks_exact(S::WHOLE);
-            for room in room.iter_mut() {
-                let Some(sum) = sums.next() else { break };
-                *room = saturations.narrow(divided(i64::from(S::join(sum)), i64::from(self.steps.max(1))));
-            }
-        } else {
-            room.iter_mut()
-                .zip(pooled)
-                .for_each(|(room, value)| *room = value.wide());
-        }
         let (weight, bias) = self.model.readout();
         for ((logit, product), bias) in logits.iter_mut().zip(weight.products(Values::Wide(room), 0)).zip(bias) {
             *logit = saturations.whole(product.wrapping_add(i64::from(i32::from_le_bytes(*bias))));
@@ -241,15 +225,4 @@ fn rounded(value: f32) -> i32 {
     } else {
         whole
     }
-}
-
-/// The nearest whole number to `sum / count`, halves away from zero; `count` is at least 1.
-fn divided(sum: i64, count: i64) -> i64 {
-    let twice = sum.wrapping_mul(2);
-    let nudged = if sum < 0 {
-        twice.wrapping_sub(count)
-    } else {
-        twice.wrapping_add(count)
-    };
-    nudged.checked_div(count.wrapping_mul(2)).unwrap_or(0)
 }

@@ -57,7 +57,8 @@ class SequenceClassifier(ClassifierMixin, BaseEstimator):
     bidirectional : bool
         A second cell in every layer that reads the sequences from their ends.
     pooling : str
-        What the readout sees: ``last`` (state) or ``mean`` (of all states).
+        What the readout sees: ``last`` (state), ``mean`` (of all states), or side by side ``mean-max`` (and each unit's largest
+        value), ``mean-max-last``, ``mean-std-max`` (and the standard deviation).
     dropout, layer_dropout : float
         Parts that are dropped in training: of what the readout sees; of each layer's states.
     differences, compress, magnitudes : bool

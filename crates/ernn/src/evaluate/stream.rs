@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::{Prediction, not_finite, prediction, unusable};
 use crate::checkpoint::SavedModel;
 use crate::data::{Deriver, Task};
-use crate::model::{Model, ModelConfig, Pooling, Runner};
+use crate::model::{Model, ModelConfig, Runner};
 use crate::{Error, Result};
 
 /// A model that reads raw steps as they come. Memory does not grow with the stream.
@@ -152,12 +152,8 @@ pub(crate) fn for_streams(model: &Model<f32>) -> Result<Model<f32>> {
                 .to_string(),
         });
     }
-    let pooling = match config.task {
-        Task::StepClassification | Task::NextToken => Pooling::Last,
-        Task::Classification | Task::Regression => config.pooling,
-    };
     let config = ModelConfig {
-        pooling,
+        pooling: config.pooled(),
         ..config.clone()
     };
     Model::from_parameters(config, model.parameters().to_vec())

@@ -24,7 +24,7 @@ pub(super) fn plan(network: &Network) -> Plan {
         inputs: network.inputs,
         first: network.first,
         outputs: network.outputs,
-        mean: network.mean,
+        pooling: network.pooling,
         tokens: network.tokens,
         narrow: false,
         derived: DerivedPlan::of(&network.derivation, network.inputs),

@@ -29,7 +29,7 @@ impl Cell {
 /// A model of one direction, folded.
 pub(super) struct Network {
     pub layers: Vec<Cell>,
-    /// `[outputs, D]`.
+    /// `[outputs, D]`; of several statistics `[outputs, statistics x D]`.
     pub readout_weight: Vec<f32>,
     /// `[outputs]`.
     pub readout_bias: Vec<f32>,
@@ -37,8 +37,8 @@ pub(super) struct Network {
     pub input: [Vec<f32>; 2],
     /// Which channels are derived; none of tokens.
     pub derivation: Derivation,
-    /// Whether the readout sees the mean of the states.
-    pub mean: bool,
+    /// What the readout sees of the states.
+    pub pooling: Pooling,
     pub tokens: bool,
     /// Values of an input, or tokens that are known.
     pub inputs: usize,
@@ -60,8 +60,8 @@ impl Network {
             layers.push(Cell::of(config.fold(cell, inputs, &model.parameters()[start..end])));
             (inputs, start) = (cell.hidden(), end);
         }
-        let readout = &model.parameters()[start..start + config.classes * (inputs + 1)];
-        let weights = readout.len() - config.classes;
+        let weights = config.classes * inputs * config.pooled().statistics().len();
+        let readout = &model.parameters()[start..start + weights + config.classes];
         let (input, inputs) = match &config.embedding {
             Some(embedding) => {
                 let tokens: Vec<u32> = (0..embedding.vocabulary as u32).collect();
@@ -78,7 +78,7 @@ impl Network {
             readout_bias: readout[weights..].to_vec(),
             input,
             derivation: saved.derivation.clone(),
-            mean: config.pooling == Pooling::Mean,
+            pooling: config.pooled(),
             tokens: config.embedding.is_some(),
             inputs,
             first: config.input_size,

@@ -2,12 +2,13 @@
 
 use ernn_core::Format;
 use ernn_core::image::{
-    CHECKSUM_AT, DERIVED, DIFFERENCES, ENTRY, HEADER, MAGIC, MEAN, NARROW, RECORD, RECORD_WORDS, TOKENS, VERSION,
-    checksum,
+    CHECKSUM_AT, DERIVED, DEVIATION, DIFFERENCES, ENTRY, HEADER, LARGEST, LAST, MAGIC, MEAN, NARROW, RECORD,
+    RECORD_WORDS, TOKENS, VERSION, checksum,
 };
 use ernn_core::{float, int};
 
 use crate::data::Derivation;
+use crate::model::{Pooling, Statistic};
 
 /// The numbers of a tensor.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,7 +58,8 @@ pub(super) struct Plan {
     /// What the first layer reads.
     pub first: usize,
     pub outputs: usize,
-    pub mean: bool,
+    /// What the readout sees of the states.
+    pub pooling: Pooling,
     pub tokens: bool,
     /// Whether states are kept in 8 bits.
     pub narrow: bool,
@@ -120,13 +122,13 @@ impl Plan {
         let tensors: Vec<&Tensor> = self.tensors().collect();
         let data = HEADER + RECORD * self.layers.len() + ENTRY * tensors.len();
         let flags = [
-            (self.mean, MEAN),
             (self.tokens, TOKENS),
             (self.narrow, NARROW),
             (self.derived.any, DERIVED),
             (self.derived.differences, DIFFERENCES),
         ];
         let flags: u32 = flags.into_iter().filter_map(|(set, flag)| set.then_some(flag)).sum();
+        let flags = flags | self.pooling_flags();
         let mut bytes = MAGIC.to_vec();
         bytes.extend(VERSION.to_le_bytes());
         bytes.extend(self.format.number().to_le_bytes());
@@ -162,6 +164,20 @@ impl Plan {
         let sum = checksum(&bytes).to_le_bytes();
         bytes[CHECKSUM_AT..CHECKSUM_AT + 4].copy_from_slice(&sum);
         bytes
+    }
+
+    /// Without a mean the last state is all that there is, and needs no flag.
+    fn pooling_flags(&self) -> u32 {
+        let flag = |&statistic: &Statistic| match statistic {
+            Statistic::Mean => MEAN,
+            Statistic::Deviation => DEVIATION,
+            Statistic::Largest => LARGEST,
+            Statistic::Last => LAST,
+        };
+        if self.pooling == Pooling::Last {
+            return 0;
+        }
+        self.pooling.statistics().iter().map(flag).sum()
     }
 
     /// Bytes of all tensors.

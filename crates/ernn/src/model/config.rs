@@ -3,21 +3,11 @@
 use ernn_kernels::Real;
 use serde::{Deserialize, Serialize};
 
-use super::Embedding;
+use super::{Embedding, Pooling};
 use crate::cell::{CellConfig, Folded, Span};
 use crate::data::Task;
 use crate::head::Readout;
 use crate::{Error, Result};
-
-/// Which states the readout sees.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Pooling {
-    /// The state after the last step.
-    Last,
-    /// The mean of the states after every step.
-    Mean,
-}
 
 /// Sizes and cells of a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -194,8 +184,21 @@ impl ModelConfig {
 
     pub(super) fn readout(&self) -> Readout {
         Readout {
-            inputs: self.layers.last().map_or(0, CellConfig::hidden) * self.directions(),
+            inputs: self.top() * self.pooled().statistics().len(),
             classes: self.classes,
+        }
+    }
+
+    /// Numbers of the last layer's states at a step, of both directions.
+    pub(super) fn top(&self) -> usize {
+        self.layers.last().map_or(0, CellConfig::hidden) * self.directions()
+    }
+
+    /// What the readout sees: where every step is judged, the state of each, whatever the setting.
+    pub fn pooled(&self) -> Pooling {
+        match self.task {
+            Task::StepClassification | Task::NextToken => Pooling::Last,
+            Task::Classification | Task::Regression => self.pooling,
         }
     }
 

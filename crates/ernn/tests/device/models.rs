@@ -26,6 +26,13 @@ impl Case {
     }
 }
 
+const POOLINGS: [Pooling; 5] = [
+    Pooling::Last,
+    Pooling::Mean,
+    Pooling::MeanMax,
+    Pooling::MeanMaxLast,
+    Pooling::MeanStdMax,
+];
 const FULL: Rank = Rank::Full;
 const LOW: Rank = Rank::Low(3);
 const HIDDEN: usize = 8;
@@ -156,7 +163,7 @@ pub fn cases() -> Vec<Case> {
         if index % 3 == 0 {
             layers.push(cells[(index + 5) % cells.len()].clone().with_hidden(6));
         }
-        let pooling = if index % 2 == 0 { Pooling::Last } else { Pooling::Mean };
+        let pooling = POOLINGS[index % POOLINGS.len()];
         let names: Vec<&str> = layers.iter().map(CellConfig::name).collect();
         let config = ModelConfig {
             pooling,
@@ -209,7 +216,7 @@ pub fn derived() -> Vec<Case> {
     (1..8).map(case).collect()
 }
 
-/// Each kind of cell in its first and its last form, alone.
+/// Each kind of cell in its first and its last form, alone; the first under its last state, the last under statistics.
 pub fn one_of_each() -> Vec<Case> {
     let mut chosen = Vec::new();
     for kind in CellConfig::KINDS {
@@ -217,7 +224,13 @@ pub fn one_of_each() -> Vec<Case> {
         for (index, cell) in [of_kind.first(), of_kind.last()].into_iter().flatten().enumerate() {
             chosen.push(Case {
                 name: format!("{kind} {index}"),
-                model: saved(ModelConfig::new(3, 4, vec![cell.clone()]), index as u64),
+                model: saved(
+                    ModelConfig {
+                        pooling: [Pooling::Last, Pooling::MeanStdMax][index],
+                        ..ModelConfig::new(3, 4, vec![cell.clone()])
+                    },
+                    index as u64,
+                ),
             });
         }
     }

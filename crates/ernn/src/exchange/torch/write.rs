@@ -12,7 +12,7 @@ use crate::checkpoint::{SavedModel, write_atomically};
 use crate::data::Normalization;
 use crate::exchange::weights::Weights;
 use crate::exchange::{setting, word};
-use crate::model::Pooling;
+use crate::model::Statistic;
 
 /// Writes a model's state dict, atomically; gives what the file cannot hold, in sentences.
 ///
@@ -59,12 +59,11 @@ pub fn to_bytes(saved: &SavedModel) -> Result<(Vec<u8>, Vec<String>)> {
              own modules do not know"
         ));
     }
-    if config.pooling == Pooling::Mean {
-        notes.push(
-            "the readout reads the mean of all states (output.mean(time)), which the file does not say".to_string(),
-        );
+    let pooling = config.pooled();
+    if pooling.sees_all_steps() {
+        notes.push(format!("{}, which the file does not say", super::reads(pooling)));
     }
-    if config.bidirectional && config.pooling == Pooling::Last {
+    if config.bidirectional && pooling.has(Statistic::Last) {
         notes.push(TWO_DIRECTIONS.to_string());
     }
     let nonlinearity = match &config.layers[0] {

@@ -30,16 +30,20 @@ int ernn_push_token(ernn_state *state, ernn_scratch *scratch, uint32_t token)
 //? end
 void ernn_logits(const ernn_state *state, ernn_scratch *scratch, ernn_logit logits[ERNN_OUTPUTS])
 {
-    const float *pooled = state->values + POOLED;
     float *room = scratch->values;
     int i;
+//? any lastonly
     for (i = 0; i < HIDDEN; i++)
-        room[i] = pooled[i];
-//? any mean
-    for (i = 0; i < HIDDEN; i++)
-        room[i] /= (float)(state->steps ? state->steps : 1u);
+        room[i] = state->values[LAST + i];
 //? end
-    product(readout_weight, 0, room, HIDDEN, logits, ERNN_OUTPUTS);
+//? any mean
+    summarize(state->values + KEPT, HIDDEN, state->steps, room);
+//? end
+//? any last
+    for (i = 0; i < HIDDEN; i++)
+        room[SEEN - HIDDEN + i] = state->values[LAST + i];
+//? end
+    product(readout_weight, 0, room, SEEN, logits, ERNN_OUTPUTS);
     for (i = 0; i < ERNN_OUTPUTS; i++)
         logits[i] += readout_bias[i];
 }

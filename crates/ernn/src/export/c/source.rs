@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use ernn_core::image::RECORD_WORDS;
-use ernn_core::{Activation, Format, Kind, Sizes};
+use ernn_core::{Activation, Format, Kind, Sizes, smallest_variance};
 
 use super::Files;
 use super::layers::layer;
@@ -12,6 +12,7 @@ use crate::checkpoint::SavedModel;
 use crate::export::logits::Logits;
 use crate::export::plan::{Plan, PlannedLayer, Tensor};
 use crate::export::{Options, Prepared, Samples};
+use crate::model::{Pooling, Statistic};
 
 /// Sequences of the self-test, and steps of each at most: flash is small.
 const TEST_SEQUENCES: usize = 2;
@@ -65,13 +66,13 @@ fn used(plan: &Plan) -> Vec<&'static str> {
             Format::Int8 => "int8",
         },
     ];
-    used.extend(plan.mean.then_some("mean"));
     let derived = &plan.derived;
     used.push(if derived.any { "derived" } else { "plain" });
     used.extend((derived.memory > 0).then_some("memory"));
     used.extend(derived.differences.then_some("differences"));
     used.extend(derived.compressed.then_some("compressed"));
     used.extend((derived.triads > 0).then_some("magnitudes"));
+    used.extend(pooling(plan.pooling));
     used.push(if plan.narrow { "state8" } else { "state16" });
     used.push(if plan.has_compressed() { "sparse" } else { "dense" });
     used.extend(plan.layers.iter().any(|layer| layer.words[2] > 0).then_some("lowrank"));
@@ -94,6 +95,20 @@ fn used(plan: &Plan) -> Vec<&'static str> {
         }
     }
     used
+}
+
+/// `mean` with what else is seen beside it, or `lastonly`.
+fn pooling(pooling: Pooling) -> Vec<&'static str> {
+    if pooling == Pooling::Last {
+        return vec!["lastonly"];
+    }
+    let word = |&statistic: &Statistic| match statistic {
+        Statistic::Mean => "mean",
+        Statistic::Deviation => "deviation",
+        Statistic::Largest => "largest",
+        Statistic::Last => "last",
+    };
+    pooling.statistics().iter().map(word).collect()
 }
 
 fn activation_word(activation: Activation) -> &'static str {
@@ -212,11 +227,29 @@ impl Source<'_> {
         let hidden = self.plan.layers.last().map_or(0, PlannedLayer::hidden);
         let layers: usize = self.plan.layers.iter().map(PlannedLayer::state_len).sum();
         let last = self.plan.layers.last().map_or(0, PlannedLayer::state_len);
-        let pooled = self.memory() + if self.plan.mean { layers } else { layers - last };
-        let mut text = format!(
-            "#define FIRST {}\n#define HIDDEN {hidden}\n#define POOLED {pooled}\n\n",
-            self.plan.first
+        let pooling = self.plan.pooling;
+        let memory = self.memory();
+        let mut text = format!("#define FIRST {}\n#define HIDDEN {hidden}\n", self.plan.first);
+        let _ = writeln!(
+            text,
+            "#define SEEN {} /* by the readout */",
+            hidden * pooling.statistics().len()
         );
+        if pooling.has(Statistic::Last) {
+            let _ = writeln!(text, "#define LAST {}", memory + layers - last);
+        }
+        if pooling.sees_all_steps() {
+            let _ = writeln!(text, "#define KEPT {}", memory + layers);
+        }
+        if pooling.sees_all_steps() && self.plan.format == Format::Int8 {
+            let places = self.plan.layers.last().map_or(0, |layer| layer.words[13] & 255);
+            let smallest = smallest_variance(places);
+            let _ = writeln!(
+                text,
+                "#define SMALLEST_VARIANCE {smallest} /* four times 2^-16, in squares of states */"
+            );
+        }
+        text.push('\n');
         let names: &[&str] = if self.plan.tokens {
             &["embedding"]
         } else {
@@ -302,19 +335,13 @@ impl Source<'_> {
             source = format!("{below}{of_state}");
             at += layer.state_len();
         }
-        if self.plan.mean {
-            text += &self.add_to_mean(&below);
+        if self.plan.pooling.sees_all_steps() {
+            let _ = writeln!(
+                text,
+                "    keep_for_readout(values + KEPT, {below}, HIDDEN, state->steps{more});"
+            );
         }
         text + "    if (state->steps < 0xffffffffu)\n        state->steps++;\n}\n\n"
-    }
-
-    fn add_to_mean(&self, source: &str) -> String {
-        match self.plan.format {
-            Format::Float => format!(
-                "    {{\n        int i;\n        for (i = 0; i < HIDDEN; i++)\n            values[POOLED + i] += ({source})[i];\n    }}\n"
-            ),
-            Format::Int8 => format!("    add_to_mean(values + POOLED, {source}, HIDDEN, &state->saturations);\n"),
-        }
     }
 
     fn selftest(&self, samples: &Samples, logits: &Logits) -> String {

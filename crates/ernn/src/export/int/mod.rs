@@ -60,13 +60,19 @@ pub(super) fn plan(saved: &SavedModel, samples: &Samples, state: StateBits) -> R
         layers.push(layer.plan(cell).map_err(|error| in_layer(index, error))?);
     }
     let hidden = network.readout_weight.len() / network.outputs;
+    // Of one statistic, what was seen of the state at all steps tells more than its few ends.
+    let seen = if network.pooling.statistics().len() > 1 {
+        &ranges.read
+    } else {
+        seen
+    };
     let readout = matrix(&network.readout_weight, hidden, SUM - source, seen)?;
     Ok(Plan {
         format: Format::Int8,
         inputs: network.inputs,
         first: network.first,
         outputs: network.outputs,
-        mean: network.mean,
+        pooling: network.pooling,
         tokens: network.tokens,
         narrow: state == StateBits::Int8,
         derived: DerivedPlan::of(&network.derivation, network.inputs),

@@ -14,6 +14,7 @@ pub(super) fn run(operator: &str, call: &Call) -> Option<Found<Array>> {
         "Less" => less(call),
         "Where" => choose(call),
         "Relu" => each(call, |x| x.max(0.0)),
+        "Sqrt" => each(call, f32::sqrt),
         "Tanh" => each(call, f32::tanh),
         "Asinh" => each(call, f32::asinh),
         "Sqrt" => each(call, f32::sqrt),
