@@ -2,12 +2,15 @@
 //!
 //! stdout carries results only, stderr everything else. Exit codes: see [`failure::Failure::exit_code`].
 
+mod arguments;
 mod commands;
 mod failure;
 mod output;
 mod progress;
 mod reading;
+mod significant;
 mod text_flags;
+mod unused;
 
 use std::process::ExitCode;
 
@@ -55,7 +58,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let outcome = match Cli::parse().command {
+    let outcome = match arguments::parse::<Cli>().command {
         Command::Train(arguments) => commands::train::run(&arguments),
         Command::Compare(arguments) => commands::compare::run(&arguments),
         Command::Reproduce(arguments) => commands::reproduce::run(&arguments),
