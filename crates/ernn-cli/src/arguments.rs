@@ -11,18 +11,36 @@ use ernn::train::alias;
 /// Reads the arguments of this process, or says what is wrong with them and ends it.
 pub fn parse<Cli: CommandFactory + FromArgMatches>() -> Cli {
     let mut command = lenient(Cli::command());
-    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let arguments = joined(std::env::args_os());
     let matches = command.try_get_matches_from_mut(&arguments);
     let parsed =
         matches.and_then(|matches| Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command)));
     parsed.unwrap_or_else(|error| with_hint(error, &command, &arguments).exit())
 }
 
+/// Negative numbers with a signed exponent, which the parser takes for a heap of short flags, joined to the flag before them.
+fn joined(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let is_negative = |text: &str| text.starts_with('-') && text.contains("e-") && text.parse::<f64>().is_ok();
+    let is_flag = |text: &str| text.starts_with("--") && text.len() > 2 && !text.contains('=');
+    let mut all: Vec<OsString> = Vec::new();
+    for argument in arguments {
+        match all.last_mut().filter(|flag| flag.to_str().is_some_and(is_flag)) {
+            Some(flag) if argument.to_str().is_some_and(is_negative) => {
+                flag.push("=");
+                flag.push(argument);
+            }
+            _ => all.push(argument),
+        }
+    }
+    all
+}
+
 fn lenient(command: Command) -> Command {
-    let arg = |arg: Arg| match arg.is_positional() {
+    let arg = |arg: Arg| match (arg.get_action().takes_values(), arg.is_positional()) {
+        (false, _) => arg,
+        (true, true) => arg.ignore_case(true),
         // `-0.01` is the value of a flag; alone it would be no file.
-        false => arg.allow_negative_numbers(true).ignore_case(true),
-        true => arg.ignore_case(true),
+        (true, false) => arg.ignore_case(true).allow_negative_numbers(true),
     };
     command.mut_args(arg).mut_subcommands(lenient)
 }
