@@ -93,7 +93,7 @@ fn flags_of_network_and_training_that_do_not_go_with_the_data() {
         2,
         &["iterations", "no such setting for the cell lstm"],
     );
-    place.fails("compare train.csv --draw 3", 2, &["--draw goes with --vary alone"]);
+    place.fails("compare train.csv --draw 3", 2, &["--draw: found 3"]);
     place.fails("compare train.csv --embedding 3", 2, &["--embedding does not go with"]);
     place.ok("train train.csv --layers 2 --layer-dropout 0.5 --epochs 1 --hidden 4 --rank 2");
 }

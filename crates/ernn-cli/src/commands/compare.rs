@@ -93,9 +93,6 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         reading: &arguments.reading,
         training: &arguments.training,
     };
-    if arguments.draw.is_some() && arguments.vary.is_empty() {
-        return Err(Failure::Usage("--draw goes with --vary alone".to_string()));
-    }
     let mut config = given.settings()?;
     arguments.model.apply_to_all(&mut config)?;
     let out = arguments.out.clone();
