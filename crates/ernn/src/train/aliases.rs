@@ -89,7 +89,7 @@ pub const ALIASES: [(&str, &[&str]); 34] = [
     ("resume", &["continue"]),
     ("average", &["ema", "swa"]),
     ("sparsity", &["prune", "pruning", "sparse"]),
-    ("vary", &["grid", "sweep", "search", "param"]),
+    ("vary", &["grid", "sweep", "param"]),
 ];
 
 /// Our name for what other programs call otherwise.
