@@ -74,8 +74,10 @@ impl Failure {
                 folder.display()
             )),
             Failure::Library(Error::Io {
-                source, action: "read", ..
-            }) if source.kind() == io::ErrorKind::NotFound => {
+                path,
+                source,
+                action: "read",
+            }) if source.kind() == io::ErrorKind::NotFound && path.extension().is_none_or(|end| end != "toml") => {
                 Some("a data set is a known name (`ernn data list`), a file or a folder".to_string())
             }
             _ => None,

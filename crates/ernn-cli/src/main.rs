@@ -2,12 +2,15 @@
 //!
 //! stdout carries results only, stderr everything else. Exit codes: see [`failure::Failure::exit_code`].
 
+mod arguments;
 mod commands;
 mod failure;
 mod output;
 mod progress;
 mod reading;
+mod significant;
 mod text_flags;
+mod unused;
 
 use std::process::ExitCode;
 
@@ -57,7 +60,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let command = Cli::parse().command;
+    let command = arguments::parse::<Cli>().command;
     let outcome = ernn::Isa::choice()
         .map_err(|error| failure::Failure::Library(ernn::Error::instruction_set(error)))
         .and_then(|_| run(command));

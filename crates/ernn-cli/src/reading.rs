@@ -10,6 +10,7 @@ use serde::de::value::{Error as ValueError, StrDeserializer};
 use serde::de::{DeserializeOwned, IntoDeserializer};
 
 use crate::failure::Result;
+use crate::output::say;
 use crate::text_flags::TextFlags;
 
 /// How data is read.
@@ -25,6 +26,10 @@ pub struct ReadingFlags {
     /// Folder of a known data set that is not built in (also read from ERNN_DATA_DIR)
     #[arg(long, value_name = "DIR")]
     pub data_dir: Option<PathBuf>,
+    /// Recordings: where in the file names the speaker stands, who stays on one side of a split, such as *_{group}_* [default: before
+    /// _nohash_]
+    #[arg(long, value_name = "PATTERN")]
+    pub group_pattern: Option<String>,
     #[command(flatten)]
     pub preparation: PreparationFlags,
     /// How text is read.
@@ -88,6 +93,7 @@ impl ReadingFlags {
             missing: self.missing.or(Some(config.data.missing)),
             features: self.features.or(config.data.features),
             data_dir: self.data_dir.clone(),
+            group_pattern: self.group_pattern.clone().or(config.data.group_pattern),
             preparation: self.preparation.over(config.data.preparation).into(),
             text: self.text.over(&config.data.text).into(),
         })
@@ -99,16 +105,19 @@ impl ReadingFlags {
             data_dir: self.data_dir.clone(),
             missing: self.missing.unwrap_or_default(),
             features: self.features,
+            group_pattern: self.group_pattern.clone(),
             preparation: self.preparation.over(Preparation::default()),
             text: self.text.over(&TextOptions::default()),
             ..OpenOptions::default()
         }
     }
+}
 
-    /// Opens a data set.
-    pub fn open(&self, source: &str) -> Result<Dataset> {
-        Ok(data::open(source, &self.options())?)
-    }
+/// Opens a data set and says what a person should know of how it was understood.
+pub fn open(source: &str, options: &OpenOptions) -> Result<Dataset> {
+    let dataset = data::open(source, options)?;
+    dataset.notes.iter().for_each(|note| say(&format!("note: {note}")));
+    Ok(dataset)
 }
 
 /// The settings of the run that a model comes from; none of an imported one.
@@ -120,8 +129,14 @@ pub fn settings(saved: &SavedModel) -> Result<Option<RunConfig>> {
     Ok(Some(config))
 }
 
+/// A name as settings have it: small letters, words with hyphens between them.
+pub fn word(text: &str) -> String {
+    text.trim().to_lowercase().replace('_', "-")
+}
+
 /// A value by the name that it has in the settings file; the error lists the names that exist.
 pub fn named<T: DeserializeOwned>(text: &str) -> std::result::Result<T, String> {
-    let deserializer: StrDeserializer<'_, ValueError> = text.into_deserializer();
+    let text = word(text);
+    let deserializer: StrDeserializer<'_, ValueError> = text.as_str().into_deserializer();
     T::deserialize(deserializer).map_err(|error| error.to_string())
 }

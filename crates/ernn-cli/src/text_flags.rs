@@ -1,9 +1,10 @@
 //! How text is read: flags, and what they make of settings.
 
 use clap::Args;
-use ernn::data::{InvalidText, TextOptions, TokenKind};
+use ernn::data::{InvalidText, SourceKind, TextOptions, TokenKind};
 
 use crate::reading::named;
+use crate::unused::Flag;
 
 /// How text becomes tokens.
 #[derive(Args, Clone, Debug, Default, PartialEq)]
@@ -41,6 +42,41 @@ impl TextFlags {
             label_column: self.label_column.clone().or_else(|| settings.label_column.clone()),
             of_model: settings.of_model.clone(),
         }
+    }
+}
+
+impl TextFlags {
+    /// Which of the flags were given, and whether they apply to a kind of data.
+    pub fn applying(&self, kind: SourceKind) -> [Flag; 6] {
+        use SourceKind::{Known, Other, RunningText, Table, Texts};
+        let (treebank, reviews) = (matches!(kind, Known("ptb-300" | "ptb-char")), kind == Known("yelp-5"));
+        let running = matches!(kind, RunningText | Other);
+        let texts = matches!(kind, Texts | Other);
+        let text = running || texts || reviews;
+        let own_texts = "texts with classes (--text-column)";
+        [
+            (
+                "--tokens",
+                self.tokens.is_some(),
+                running,
+                "a running text of your own (.txt)",
+            ),
+            (
+                "--text-column",
+                self.text_column.is_some(),
+                texts,
+                "a table of texts of your own",
+            ),
+            (
+                "--label-column",
+                self.label_column.is_some(),
+                texts || kind == Table,
+                "tables of your own",
+            ),
+            ("--vocabulary", self.vocabulary.is_some(), text, "text"),
+            ("--words", self.words.is_some(), texts || reviews, own_texts),
+            ("--invalid-text", self.invalid_text.is_some(), text || treebank, "text"),
+        ]
     }
 }
 

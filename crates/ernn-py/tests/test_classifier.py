@@ -202,6 +202,40 @@ def test_equal_weights_are_no_weights(small):
         np.testing.assert_array_equal(tensor, by_class[name])
 
 
+@pytest.mark.parametrize("kind", [np.int8, np.uint16, np.int64, np.float32, "U4"])
+def test_labels_keep_their_type(small, kind):
+    X, y = waves()
+    y = (y + 3).astype(kind)
+    small.set_params(epochs=2).fit(X, y)
+    assert small.classes_.dtype == small.predict(X).dtype == y.dtype
+    assert pickle.loads(pickle.dumps(small)).predict(X).dtype == y.dtype
+
+
+def test_groups_stay_on_one_side_of_the_split(small):
+    X, y = waves()
+    # Each half of the sequences is a group: one of them is all that can be trained on.
+    halves = (np.arange(len(y)) >= 20).astype(int)
+    small.set_params(epochs=2)
+    report = small.fit(X, y, groups=halves).report_
+    assert report["examples"] in (20, 40)
+    assert clone(small).fit(X, y, groups=[[name] for name in halves]).model_ == small.model_
+    names = np.array(["b", "a"], dtype=object)[halves]
+    assert clone(small).fit(X, y, groups=names).model_ == small.model_
+    assert clone(small).fit(X, y).model_ != small.model_
+
+
+@pytest.mark.parametrize(
+    ("groups", "words"),
+    [([1, 2], r"groups: found shape \(2,\), expected \(60,\)"), (np.ones((60, 2)), "one group a sequence"),
+     ([None] + [1] * 59, "found no group for sequence 1"), ([1.0] * 59 + [np.nan], "found no group for sequence 60"),
+     ([1] * 60, "all sequences belong to one group")],
+)  # fmt: skip
+def test_groups_that_cannot_be_used_are_refused(small, groups, words):
+    X, y = waves()
+    with pytest.raises(ValueError, match=words):
+        small.fit(X, y, groups=groups)
+
+
 @pytest.mark.parametrize(
     ("weights", "words"),
     [([1.0], "expected"), (np.full(60, -1.0), "weight of sequence 1: found -1"), (np.zeros(60), "all zero"),

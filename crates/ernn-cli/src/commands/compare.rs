@@ -7,14 +7,14 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use ernn::cell::CellConfig;
 use ernn::compare::{self, Matching, Options, Plan, Request, RunDone, Shard, Start, Vary, Watcher};
-use ernn::data;
 use ernn::train::Ending;
 
-use super::run_settings::{Given, open_options, stop_on_signals, threads};
+use super::run_settings::{Given, stop_on_signals, threads};
 use super::train_flags::{SharedModelFlags, TrainingFlags};
 use crate::failure::{Failure, Result};
 use crate::output::{self, say, seconds};
-use crate::reading::ReadingFlags;
+use crate::reading::{ReadingFlags, word};
+use crate::unused::refuse_for_data;
 
 /// Arguments of `ernn compare`.
 #[derive(Args)]
@@ -102,7 +102,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         threads: threads(arguments.threads)?,
         stop: Arc::default(),
     };
-    let dataset = data::open(&config.data.source, &open_options(&config))?;
+    let dataset = given.open(&config)?;
+    refuse_for_data(&arguments.model, &arguments.training, &config, &dataset)?;
     let plan = Plan::new(&config, &dataset, &request(arguments))?;
     stop_on_signals(&options.stop, "stopping after this batch");
     let done = compare::compare(&dataset, &plan, &options, &mut Lines::default())?;
@@ -120,7 +121,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 }
 
 fn request(arguments: &Arguments) -> Request {
-    let mut cells = arguments.cells.clone();
+    let mut cells: Vec<String> = arguments.cells.iter().map(|cell| word(cell)).collect();
     if cells.is_empty() {
         cells = CellConfig::KINDS.iter().map(ToString::to_string).collect();
     }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::failure::Result;
 use crate::output::{self, grouped};
-use crate::reading::ReadingFlags;
+use crate::reading::{ReadingFlags, open};
 
 /// Arguments of `ernn data`.
 #[derive(Args)]
@@ -52,11 +52,12 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         Command::Info { data, json, reading } => {
             // Missing values are counted, whatever is done about them later.
             let chosen = reading.missing.is_some();
-            let reading = ReadingFlags {
-                missing: reading.missing.or(Some(MissingPolicy::Zero)),
-                ..reading.clone()
+            reading.refuse_unused(data, &reading.options())?;
+            let options = OpenOptions {
+                missing: reading.missing.unwrap_or(MissingPolicy::Zero),
+                ..reading.options()
             };
-            info(&data::describe(&reading.open(data)?), chosen, *json)
+            info(&data::describe(&open(data, &options)?), chosen, *json)
         }
     }
 }

@@ -62,6 +62,11 @@ impl DeviceFlags {
         flags.into_iter().find_map(|(given, flag)| given.then_some(flag))
     }
 
+    /// Whether data is read.
+    pub fn names_data(&self) -> bool {
+        self.calibrate.is_some()
+    }
+
     fn options(&self) -> Options {
         let default = Options::default();
         Options {

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::failure::Result;
 use crate::output::{self, bytes, grouped, percent};
 use crate::reading::settings;
+use crate::significant::significant;
 
 /// Arguments of `ernn inspect`.
 #[derive(Args)]
@@ -25,7 +26,7 @@ pub struct Arguments {
 
 /// Runs `ernn inspect`.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let saved = SavedModel::load(&arguments.model)?;
+    let saved = super::models::load(&arguments.model)?;
     let retrained = settings(&saved)
         .ok()
         .flatten()
@@ -138,7 +139,8 @@ fn normalization(saved: &SavedModel) -> String {
     let mut text = "feature                         mean         scale\n".to_string();
     let statistics = saved.normalization.mean.iter().zip(&saved.normalization.scale);
     for (name, (mean, scale)) in saved.derivation.names(&saved.feature_names).iter().zip(statistics) {
-        text += &format!("{name:<24}  {mean:>10.4}  {scale:>12.4}\n");
+        let [mean, scale] = [*mean, *scale].map(|value| significant(f64::from(value)));
+        text += &format!("{name:<24}  {mean:>10}  {scale:>12}\n");
     }
     if !saved.derivation.scales.is_empty() {
         text += "\ncompressed channel          asinh of its high pass / this\n";

@@ -11,6 +11,7 @@ mod export_target;
 mod fetch;
 pub mod import;
 pub mod inspect;
+mod models;
 mod parts;
 pub mod predict;
 mod predict_flags;
@@ -20,7 +21,7 @@ pub mod reproduce;
 pub mod train;
 mod run_settings;
 mod stream_steps;
-mod train_flags;
+pub mod train_flags;
 
 use std::path::Path;
 

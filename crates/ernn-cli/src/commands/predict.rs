@@ -13,6 +13,7 @@ use super::predict_flags::PredictFlags;
 use super::predict_stream;
 use super::stream_steps::CANNOT_LOOK_AHEAD;
 use crate::failure::{Failure, Result};
+use crate::output::say;
 
 /// Arguments of `ernn predict`.
 #[derive(Args)]
@@ -52,7 +53,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     if arguments.every.is_some() && !arguments.stream {
         return Err(Failure::Usage("--every goes with --stream alone".to_string()));
     }
-    let saved = SavedModel::load(&arguments.model)?;
+    let saved = super::models::load(&arguments.model)?;
     let options = arguments.reading.options(&saved)?;
     let Some(file) = &arguments.file else {
         if arguments.reading.missing == Some(MissingPolicy::Interpolate) {
@@ -62,7 +63,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         return predict_stream::run(&saved, arguments.format, every, options.missing);
     };
     must_judge_sequences(&saved)?;
+    arguments.reading.refuse_unused(&saved, file)?;
     let mut sequences = open(&saved, file, &options)?;
+    sequences.notes.iter().for_each(|note| say(&format!("note: {note}")));
     if let Some(order) = super::channel_order(&saved, &sequences.source, &sequences.feature_names)? {
         sequences.part.reorder(&order);
     }
@@ -148,7 +151,7 @@ fn number_lines(saved: &SavedModel, sequences: &Sequences, format: Format) -> Re
 
 /// The name of a data set is no file, though other commands take it.
 fn refuse_known(file: &str) -> Result<()> {
-    if Path::new(file).exists() || !data::known().iter().any(|known| known.name == file) {
+    if Path::new(file).exists() || !data::known().iter().any(|known| known.name == data::plain_name(file)) {
         return Ok(());
     }
     Err(Failure::Usage(format!(

@@ -1,11 +1,14 @@
 //! How new data is read: the flags of `ernn predict`, over what the model's run says.
 
+use std::path::Path;
+
 use clap::Args;
 use ernn::checkpoint::SavedModel;
 use ernn::data::{InvalidText, MissingPolicy, OpenOptions};
 
 use crate::failure::Result;
 use crate::reading::{ReadingFlags, named};
+use crate::unused::refuse;
 
 /// How new data is read.
 #[derive(Args, Clone, Debug, Default)]
@@ -29,6 +32,39 @@ pub struct PredictFlags {
 }
 
 impl PredictFlags {
+    /// Refuses flags that change nothing about how this model reads this file.
+    pub fn refuse_unused(&self, saved: &SavedModel, file: &str) -> Result<()> {
+        let text = !saved.vocabulary.is_empty();
+        let ends = |end: &str| {
+            Path::new(file)
+                .extension()
+                .is_some_and(|own| own.eq_ignore_ascii_case(end))
+        };
+        // What comes through a pipe may be an array.
+        let array = !text && (ends("npy") || ends("npz") || !Path::new(file).is_file() && !Path::new(file).is_dir());
+        let what = format!("{file} for this model");
+        refuse(
+            &what,
+            &[
+                (
+                    "--missing",
+                    self.missing.is_some(),
+                    !text && !ends("wav"),
+                    "numbers, which may be missing",
+                ),
+                (
+                    "--features",
+                    self.features.is_some(),
+                    array,
+                    "arrays of two dimensions (.npy, .npz)",
+                ),
+                ("--text-column", self.text_column.is_some(), text, "models of texts"),
+                ("--words", self.words.is_some(), text, "models of texts"),
+                ("--invalid-text", self.invalid_text.is_some(), text, "models of texts"),
+            ],
+        )
+    }
+
     /// The library's options: these flags, and where they say nothing, how the model's own data was read.
     pub fn options(&self, saved: &SavedModel) -> Result<OpenOptions> {
         let mut options = ReadingFlags::default().as_for(saved)?.options();

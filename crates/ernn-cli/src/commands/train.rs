@@ -12,7 +12,8 @@ use super::train_flags::{ModelFlags, TrainingFlags};
 use crate::failure::{Failure, Result};
 use crate::output::{self, percent, seconds};
 use crate::progress::Progress;
-use crate::reading::ReadingFlags;
+use crate::reading::{ReadingFlags, open};
+use crate::unused::{refuse_for_data, refuse_for_solver};
 
 /// Arguments of `ernn train`.
 #[derive(Args)]
@@ -89,7 +90,9 @@ fn fresh(arguments: &Arguments, options: &Options) -> Result<Outcome> {
     };
     let mut config = given.settings()?;
     arguments.model.apply(&mut config)?;
+    refuse_for_solver(&arguments.model.shared, arguments.model.iterations.is_some(), &config)?;
     if let Some(run) = &arguments.from {
+        super::models::must_be_there(run)?;
         let file = run.join("model.safetensors");
         config.training.from = Some(if run.is_dir() { file } else { run.clone() });
     }
@@ -97,7 +100,8 @@ fn fresh(arguments: &Arguments, options: &Options) -> Result<Outcome> {
     if let Out::At(folder) = &options.out {
         RunFolder::check_free(folder)?;
     }
-    let dataset = data::open(&config.data.source, &open_options(&config))?;
+    let dataset = given.open(&config)?;
+    refuse_for_data(&arguments.model.shared, &arguments.training, &config, &dataset)?;
     stop_on_signals(&options.stop, "stopping after this batch");
     watched(|progress| train::train(&dataset, &config, options, progress))
 }
@@ -130,7 +134,7 @@ fn resumed(arguments: &Arguments, path: &Path, options: &Options) -> Result<Outc
     if let Some(epochs) = arguments.epochs {
         config.extend_to(epochs)?;
     }
-    let dataset = data::open(&config.data.source, &open_options(&config))?;
+    let dataset = open(&data::as_known(&config.data.source), &open_options(&config))?;
     stop_on_signals(&options.stop, "stopping after this batch");
     watched(|progress| train::resume(&dataset, &config, folder, options, progress))
 }

@@ -8,7 +8,7 @@ use ernn::train::{ClassWeights, RunConfig};
 use toml::Value;
 
 use crate::failure::{Failure, Result};
-use crate::reading::named;
+use crate::reading::{named, word};
 
 /// Flags of the network.
 #[derive(Args, Clone, Debug, Default, PartialEq)]
@@ -140,7 +140,7 @@ impl ModelFlags {
     /// Puts the given flags over the settings.
     pub fn apply(&self, config: &mut RunConfig) -> Result<()> {
         if let Some(kind) = &self.cell {
-            config.change_cell(kind)?;
+            config.change_cell(&word(kind))?;
         }
         self.shared.apply_to_all(config)?;
         let iterations = self
@@ -179,11 +179,8 @@ impl SharedModelFlags {
 
     /// The given settings of cells, by their names.
     pub fn layer_settings(&self) -> impl Iterator<Item = (&'static str, Value)> {
-        let text = |text: &Option<String>| text.clone().map(Value::String);
-        let rank = |text: &String| {
-            text.parse()
-                .map_or_else(|_| Value::String(text.clone()), Value::Integer)
-        };
+        let text = |text: &Option<String>| text.as_deref().map(|text| Value::String(word(text)));
+        let rank = |text: &String| text.parse().map_or_else(|_| Value::String(word(text)), Value::Integer);
         let integer = |number: usize| Value::Integer(i64::try_from(number).unwrap_or(i64::MAX));
         let widths = self.widths.as_ref();
         let widths = widths.map(|widths| Value::Array(widths.iter().copied().map(integer).collect()));
@@ -316,7 +313,8 @@ impl TrainingFlags {
             (None, Schedule::Step { every, .. }) => *every,
             (None, _) => epochs.div_ceil(3),
         };
-        match (self.schedule.as_deref(), self.halve_every) {
+        let schedule = self.schedule.as_deref().map(word);
+        match (schedule.as_deref(), self.halve_every) {
             (None, None) => Ok(None),
             (Some("constant"), None) => Ok(Some(Schedule::Constant)),
             (Some("cosine"), None) => Ok(Some(Schedule::Cosine { epochs, floor: 0.0 })),
@@ -332,7 +330,7 @@ impl TrainingFlags {
 
     fn apply_optimizer(&self, optimizer: &mut OptimizerConfig) -> Result<()> {
         if let Some(kind) = &self.optimizer {
-            *optimizer = OptimizerConfig::of_kind(kind)
+            *optimizer = OptimizerConfig::of_kind(&word(kind))
                 .ok_or_else(|| Failure::Usage(format!("--optimizer: found {kind}, expected adam, adamw or sgd")))?;
         }
         if let Some(momentum) = self.momentum {

@@ -39,7 +39,7 @@ impl Options {
 
 /// `runs/DATASET-compare`: the same name each time, so that the same command goes on with the same comparison.
 pub fn default_folder(source: &str) -> PathBuf {
-    Path::new("runs").join(format!("{}-compare", train::file_stem(source)))
+    Path::new("runs").join(format!("{}-compare", train::file_stem(crate::data::plain_name(source))))
 }
 
 /// A comparison as far as it has come.

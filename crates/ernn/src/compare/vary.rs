@@ -11,7 +11,8 @@ use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 use toml::Value;
 
-use crate::train::RunConfig;
+use crate::data::nearest_first;
+use crate::train::{RunConfig, alias};
 use crate::{Error, Result};
 
 /// A setting and the values that are tried.
@@ -59,7 +60,8 @@ fn value(text: &str) -> Value {
     match (text.parse::<f64>(), text.parse::<bool>()) {
         (Ok(number), _) => Value::Float(number),
         (_, Ok(flag)) => Value::Boolean(flag),
-        _ => Value::String(text.to_string()),
+        // Names of settings have small letters.
+        _ => Value::String(text.to_lowercase()),
     }
 }
 
@@ -112,7 +114,7 @@ impl Varied {
                 Ok(())
             }
             Some(table) => config.set(table, name, self.value.clone()),
-            None => Err(unknown(name)),
+            None => Err(unknown(name, std::slice::from_ref(config))),
         }
     }
 }
@@ -137,12 +139,30 @@ fn table_of(config: &RunConfig, name: &str) -> Option<&'static str> {
     found.filter(|_| !whole.contains(&name))
 }
 
-fn unknown(name: &str) -> Error {
+/// The names of all settings that can be varied for any of these.
+fn names(configs: &[RunConfig]) -> Vec<String> {
+    let mut names = Vec::new();
+    for config in configs {
+        let tables = TABLES.into_iter().flat_map(|table| config.names_in(table));
+        names.extend(tables.filter(|name| table_of(config, name).is_some()));
+        names.extend(config.layer_names());
+    }
+    names.sort();
+    names.dedup();
+    names
+}
+
+fn unknown(name: &str, configs: &[RunConfig]) -> Error {
+    let names = names(configs);
+    let wanted = alias(&name.replace('_', "-")).map_or(name.to_string(), |own| own.replace('-', "_"));
+    let near = nearest_first(&wanted, names.iter().map(String::as_str));
     Error::Setting {
         name: "--vary".to_string(),
         found: name.to_string(),
-        expected: "a setting of the network or the training that one value says, by its name in config.toml"
-            .to_string(),
+        expected: format!(
+            "a setting of the network or the training that one value says, by its name in config.toml: {}",
+            near.join(", ")
+        ),
     }
 }
 
@@ -184,7 +204,7 @@ pub(crate) fn refuse_unknown(configs: &[RunConfig], varied: &[Vary]) -> Result<(
     };
     for (index, vary) in varied.iter().enumerate() {
         if !known(&vary.name) {
-            return Err(unknown(&vary.name));
+            return Err(unknown(&vary.name, configs));
         }
         if varied[..index].iter().any(|other| other.name == vary.name) {
             return Err(Error::Setting {
@@ -299,6 +319,27 @@ mod tests {
         assert!(config.model.transforms.compress && !config.model.transforms.differences);
         let text = config.to_portable_toml();
         assert!(text.contains("weight_decay = 0.5"), "{text}");
+    }
+
+    #[test]
+    fn the_names_that_there_are_stand_in_the_error_nearest_first() {
+        let config = RunConfig::defaults("x");
+        for (wrong, nearest) in [
+            ("lr", "learning_rate"),
+            ("hiden", "hidden"),
+            ("noise", "input_noise"),
+            ("wd", "weight_decay"),
+        ] {
+            let vary: Vary = format!("{wrong}=1").parse().unwrap();
+            let error = refuse_unknown(std::slice::from_ref(&config), &[vary]).unwrap_err();
+            let names = error.to_string().rsplit_once("config.toml: ").unwrap().1.to_string();
+            assert!(names.starts_with(&format!("{nearest}, ")), "{wrong}: {names}");
+            let all: Vec<&str> = names.split(", ").collect();
+            assert!(
+                all.contains(&"eta") && all.contains(&"batch_size") && !all.contains(&"layers"),
+                "{names}"
+            );
+        }
     }
 
     #[test]

@@ -4,10 +4,14 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::raw::{Raw, assemble};
+use super::similar::{is_misspelled, similar};
 use super::{
     Dataset, MissingPolicy, Preparation, Sequences, TextOptions, Vocabulary, csv, folder, known, npy, npz, text, ts,
 };
 use crate::{Error, Result};
+
+/// What standard input is called.
+const STDIN_NAME: &str = "standard input";
 
 /// How to open data.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -20,6 +24,8 @@ pub struct OpenOptions {
     pub features: Option<usize>,
     /// Where features of recordings are kept; without it `ernn` in the user's cache folder.
     pub cache: Option<PathBuf>,
+    /// Where the names of recordings of a person's own tell the group, such as `*_{group}_*`.
+    pub group_pattern: Option<String>,
     /// How known data sets are prepared.
     pub preparation: Preparation,
     /// How text becomes tokens.
@@ -38,7 +44,8 @@ impl OpenOptions {
     }
 }
 
-/// Opens a data set by its known name or its path; a path that equals a known name is written `./name`.
+/// Opens a data set by its known name or its path. A name that is both is refused: it is written `./name` for the path, and
+/// `known:name` for the known set.
 ///
 /// A file without parts of its own becomes the training part.
 ///
@@ -56,14 +63,43 @@ pub fn open(name_or_path: &str, options: &OpenOptions) -> Result<Dataset> {
         return folder::open(name_or_path, path, options);
     }
     if !path.exists() {
-        return Err(Error::Data {
-            dataset: name_or_path.to_owned(),
-            problem: "no file or folder of this name, and not one of the known data sets (`ernn data list`)".to_owned(),
-        });
+        return Err(nothing_of(name_or_path));
     }
     let [train, validation, test] = Format::read(path, &read_file(path)?, options)?
         .map(|part| part.map(|raw| raw.finish(options.missing)).transpose());
     assemble(name_or_path, train?.unwrap_or_default(), [validation?, test?])
+}
+
+/// Nothing has this name: what may have been meant is named.
+fn nothing_of(name: &str) -> Error {
+    let path = Path::new(name);
+    let known = known::known().iter().map(|known| known.name);
+    let mut meant: Vec<String> = similar(known::plain_name(name), known)
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let beside = std::fs::read_dir(folder.unwrap_or(Path::new(".")))
+        .into_iter()
+        .flatten()
+        .flatten();
+    let mut beside: Vec<String> = beside
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    beside.sort();
+    let own = path.file_name().unwrap_or_default().to_string_lossy();
+    let near = beside.iter().filter(|name| is_misspelled(&own, name));
+    meant.extend(near.take(3).map(|name| path.with_file_name(name).display().to_string()));
+    let meant = match meant.is_empty() {
+        true => String::new(),
+        false => format!("; did you mean {}?", super::list(&meant)),
+    };
+    Error::Data {
+        dataset: name.to_owned(),
+        problem: format!(
+            "no file or folder of this name, and not one of the known data sets (`ernn data list`){meant}"
+        ),
+    }
 }
 
 /// Opens one file, labelled or not, as sequences in file order.
@@ -77,17 +113,19 @@ pub fn open_sequences(path: &Path, options: &OpenOptions) -> Result<Sequences> {
         .into_sequences()
 }
 
-/// Reads a CSV table from a stream, e.g. standard input, as sequences in the order of the table.
+/// Reads a file from a stream, e.g. standard input, as sequences in its order: a table, arrays or series, as its content says.
 ///
 /// # Errors
 /// As [`open`]; the place is called `standard input`.
 pub fn read_sequences(mut reader: impl Read, options: &OpenOptions) -> Result<Sequences> {
-    let path = Path::new("standard input");
+    let path = Path::new(STDIN_NAME);
     let mut bytes = Vec::new();
     reader
         .read_to_end(&mut bytes)
         .map_err(|source| io_error(path, source))?;
-    csv::read(&bytes, path)?.finish(options.missing)?.into_sequences()
+    Format::read_part(path, &bytes, options)?
+        .finish(options.missing)?
+        .into_sequences()
 }
 
 /// Opens texts to classify, labelled or not, as tokens of a vocabulary: a table with a text column (without a name for it in the
@@ -104,7 +142,7 @@ pub fn open_texts(path: &Path, options: &OpenOptions, vocabulary: &Vocabulary) -
 /// # Errors
 /// As [`open`]; the place is called `standard input`.
 pub fn read_texts(reader: impl Read, options: &OpenOptions, vocabulary: &Vocabulary) -> Result<Sequences> {
-    text::unlabelled::stream(reader, Path::new("standard input"), &options.text, vocabulary)
+    text::unlabelled::stream(reader, Path::new(STDIN_NAME), &options.text, vocabulary)
 }
 
 fn io_error(path: &Path, source: std::io::Error) -> Error {
@@ -117,6 +155,12 @@ fn io_error(path: &Path, source: std::io::Error) -> Error {
 
 pub(super) fn read_file(path: &Path) -> Result<Vec<u8>> {
     std::fs::read(path).map_err(|source| io_error(path, source))
+}
+
+/// Something whose name tells no format: a pipe, or `/dev/stdin` whatever stands behind it.
+pub(super) fn is_stream(path: &Path) -> bool {
+    let special = path.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir());
+    special || path == Path::new(STDIN_NAME) || path.starts_with("/dev") || path.starts_with("/proc/self/fd")
 }
 
 /// A file format, told from the end of the file's name.
@@ -139,9 +183,20 @@ impl Format {
         }
     }
 
+    /// What a pipe has given: its name tells nothing. What is neither an array nor begins as a `.ts` does, is a table.
+    fn of_content(bytes: &[u8]) -> Format {
+        match bytes.trim_ascii_start() {
+            [b'@' | b'#', ..] => Format::Ts,
+            _ if bytes.starts_with(b"\x93NUMPY") => Format::Npy,
+            _ if bytes.starts_with(b"PK\x03\x04") => Format::Npz,
+            _ => Format::Csv,
+        }
+    }
+
     /// Training (or the only), validation and test part of a file.
     fn read(path: &Path, bytes: &[u8], options: &OpenOptions) -> Result<[Option<Raw>; 3]> {
-        let format = Format::of(path).ok_or_else(|| Error::Data {
+        let by_content = || is_stream(path).then(|| Format::of_content(bytes));
+        let format = Format::of(path).or_else(by_content).ok_or_else(|| Error::Data {
             dataset: path.display().to_string(),
             problem: "not a known kind of file: expected .ts, .csv, .tsv, .npy or .npz".to_owned(),
         })?;

@@ -100,7 +100,7 @@ pub(super) fn open(plan: &Plan, experiment: usize, options: &Options) -> Result<
     let experiment = &plan.experiments[experiment];
     let settings = &experiment.rows[0].settings;
     let dataset = data::open(
-        &settings.data.source,
+        &data::as_known(&settings.data.source),
         &OpenOptions {
             data_dir: options.data_dir.clone(),
             ..settings.data.options()

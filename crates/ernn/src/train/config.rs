@@ -38,6 +38,9 @@ pub struct DataSettings {
     /// Folder of a known data set that is not built in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_dir: Option<PathBuf>,
+    /// Where the names of recordings of a person's own tell the group (speaker), such as `*_{group}_*`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group_pattern: Option<String>,
     /// How known data sets are prepared.
     #[serde(default)]
     pub preparation: Preparation,
@@ -53,6 +56,7 @@ impl DataSettings {
             data_dir: self.data_dir.clone(),
             missing: self.missing,
             features: self.features,
+            group_pattern: self.group_pattern.clone(),
             preparation: self.preparation,
             text: self.text.clone(),
             ..OpenOptions::default()
@@ -316,6 +320,15 @@ impl RunConfig {
         let first = path.next().and_then(|first| all.get(first));
         let inner = path.fold(first, |outer, key| outer?.get(key));
         inner.is_some_and(|inner| inner.get(name).is_some())
+    }
+
+    /// The names of the settings in a table that have one value.
+    pub fn names_in(&self, table: &str) -> Vec<String> {
+        let all = toml::Value::try_from(self).expect("settings are plain structs");
+        let inner = table.split('.').try_fold(&all, |outer, key| outer.get(key));
+        inner
+            .and_then(toml::Value::as_table)
+            .map_or_else(Vec::new, layers::names_of_one_value)
     }
 
     /// Changes one setting of the table `data`, `model`, `model.transforms`, `training` or `training.optimizer` by its name in the settings file.

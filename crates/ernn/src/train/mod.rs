@@ -5,6 +5,7 @@
 //!       -> [retrain on everything] -> evaluate on the test part, read here for the first and only time
 //! ```
 
+mod aliases;
 mod close;
 mod config;
 mod curves;
@@ -22,6 +23,7 @@ mod run;
 mod run_folder;
 mod thirds;
 
+pub use aliases::{ALIASES, alias};
 pub(crate) use config::overlay;
 pub use config::{ClassWeights, DataSettings, EmbeddingSettings, ModelSettings, RunConfig, TrainingSettings};
 pub use observer::{BatchProgress, Observer, Start};

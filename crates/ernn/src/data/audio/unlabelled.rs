@@ -65,6 +65,7 @@ pub fn open_recordings(path: &Path, dataset: &str, features: &[String]) -> Resul
             labels: Vec::new(),
             ..part
         },
+        notes: Vec::new(),
     })
 }
 

@@ -10,6 +10,7 @@ mod checked;
 mod corpus;
 mod files;
 mod lines;
+mod number_table;
 mod options;
 pub(super) mod ptb;
 mod records;
@@ -93,7 +94,9 @@ pub(super) fn is_text(path: &Path, options: &TextOptions) -> bool {
 
 /// Whether a source is no known data set and opened as a running text, if no flag says otherwise.
 pub(crate) fn is_running_text(source: &str) -> bool {
-    let is_known = super::known().iter().any(|known| known.name == source);
+    let is_known = super::known()
+        .iter()
+        .any(|known| known.name == super::plain_name(source));
     !is_known && is_text(Path::new(source), &TextOptions::default())
 }
 

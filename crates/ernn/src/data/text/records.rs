@@ -18,6 +18,7 @@ use super::TextOptions;
 use super::checked::{self, Checked, reading_error};
 use super::files::{TABLES, ending};
 use super::lines::for_each_line;
+use crate::data::open::is_stream;
 use crate::data::raw::format_error;
 use crate::{Error, Result};
 
@@ -47,7 +48,16 @@ pub(super) fn read(
     options: &TextOptions,
     take: impl FnMut(Record) -> Result<bool>,
 ) -> Result<()> {
-    let text = checked::open(path, options.invalid)?;
+    let mut text = checked::open(path, options.invalid)?;
+    if is_stream(path) {
+        let start = text.fill_buf().map_err(|error| reading_error(path, error))?;
+        let header = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
+        return match (header.first(), header.contains(&b'\t')) {
+            (Some(b'{'), _) => read_lines(text, path, columns, take),
+            (_, true) => read_table(text, path, b'\t', columns, take),
+            (_, false) => read_table(text, path, b',', columns, take),
+        };
+    }
     match ending(path).as_str() {
         "csv" => read_table(text, path, b',', columns, take),
         "tsv" => read_table(text, path, b'\t', columns, take),

@@ -16,12 +16,14 @@ use super::lines::for_each_line;
 use super::records::{Columns, read};
 use super::{TextOptions, UNKNOWN, Vocabulary};
 use crate::Result;
+use crate::data::open::is_stream;
 use crate::data::raw::format_error;
 use crate::data::{Part, Sequences};
 
 /// The texts of a file.
 pub(in crate::data) fn open(path: &Path, options: &TextOptions, vocabulary: &Vocabulary) -> Result<Sequences> {
-    if ending(path) == "txt" {
+    // A pipe has no name that tells its format.
+    if ending(path) == "txt" || is_stream(path) {
         return of_lines(checked::open(path, options.invalid)?, path, options, vocabulary);
     }
     let columns = Columns {
@@ -90,6 +92,7 @@ impl Tokens {
             classes: Vec::new(),
             names,
             part: Part::of_tokens(self.tokens, offsets, Vec::new()),
+            notes: Vec::new(),
         })
     }
 }
