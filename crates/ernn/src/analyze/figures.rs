@@ -1,7 +1,7 @@
 //! The pictures: one a section and layer.
 
 use super::{Analysis, Equilibria, Gradients, Iterations, LayerAnalysis, Phase, Range, Residuals, Spectrum, Steps};
-use crate::train::plot::{Band, Bar, Chart, Line, Look, Scale, Side, charts};
+use crate::chart::{Band, Bar, Chart, Line, Look, Scale, Side, charts};
 
 /// Step sizes of more iterations than this are not told apart.
 const MOST_LINES: usize = 8;

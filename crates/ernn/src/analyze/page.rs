@@ -5,8 +5,8 @@ use serde::Serialize;
 use super::figures::{self, Figure};
 use super::text;
 use super::{Analysis, LayerAnalysis, Phase};
+use crate::chart::escaped;
 use crate::report::{document, table};
-use crate::train::plot::escaped;
 
 /// Stands in every page, so that an older analysis may be replaced by the next.
 pub const GENERATOR: &str = "<!-- generator: ernn analyze -->";

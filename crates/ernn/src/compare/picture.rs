@@ -2,9 +2,9 @@
 //! mean over the seeds of a row.
 
 use super::Row;
+use crate::chart::{self, Axis, Legend, Line, Look, Panel};
 use crate::checkpoint::EpochRecord;
 use crate::train::PastRun;
-use crate::train::plot::{self, Axis, Legend, Line, Look, Panel};
 
 /// Draws rows with those of their runs that have ended. A row without one has no line.
 pub(super) fn draw(rows: &[Row], ended: &[Vec<PastRun>]) -> String {
@@ -28,20 +28,20 @@ pub(super) fn draw(rows: &[Row], ended: &[Vec<PastRun>]) -> String {
         Panel {
             title: "Training loss",
             axis: Axis::Epochs,
-            range: plot::from_zero(&losses),
+            range: chart::from_zero(&losses),
             lines: losses,
             mark: None,
         },
         Panel {
             title: "Validation accuracy",
             axis: Axis::Epochs,
-            range: plot::share(&accuracies),
+            range: chart::share(&accuracies),
             lines: accuracies,
             mark: None,
         },
     ];
     let label = "Training loss and validation accuracy of each cell over the epochs";
-    plot::draw(label, &panels, Legend::Below)
+    chart::draw(label, &panels, Legend::Below)
 }
 
 /// A color for each kind of cell, and a pattern for each variant of it; another one where more kinds than colors would make two rows

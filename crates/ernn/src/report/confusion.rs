@@ -1,8 +1,8 @@
 //! Confusion matrices as heat tables: true classes downwards, called ones to the right, each row colored by its shares.
 
 use super::group::{Group, GroupRow};
+use crate::chart::escaped;
 use crate::reproduce::RunRecord;
-use crate::train::plot::escaped;
 
 /// The darkest color, as an opacity: text stays readable on it in light and dark surroundings.
 const DARKEST: f64 = 0.55;

@@ -2,8 +2,8 @@
 
 use super::group::{Group, GroupRow};
 use super::speed::course;
+use crate::chart::{self, Axis, Legend, Line, Look, Panel, Point};
 use crate::reproduce::RunRecord;
-use crate::train::plot::{self, Axis, Legend, Line, Look, Panel, Point};
 
 /// Most lines of a figure that are still told apart.
 const MOST_LINES: usize = 32;
@@ -55,11 +55,15 @@ fn curve(group: &str, title: &str, axis: Axis, lines: Vec<Line>) -> Option<Strin
     let panel = Panel {
         title,
         axis,
-        range: plot::around(plot::values(&lines)),
+        range: chart::around(chart::values(&lines)),
         lines,
         mark: None,
     };
-    Some(plot::draw_inline(&format!("{group}: {title}"), &[panel], Legend::Below))
+    Some(chart::draw_inline(
+        &format!("{group}: {title}"),
+        &[panel],
+        Legend::Below,
+    ))
 }
 
 /// Ours full, the paper's hollow.
@@ -89,7 +93,7 @@ fn size(group: &Group) -> Option<String> {
     };
     let title = format!("Test {}", metric.title());
     let label = format!("{}: {title} against size", group.title);
-    Some(plot::scatter(&label, (&title, hint), &points))
+    Some(chart::scatter(&label, (&title, hint), &points))
 }
 
 /// A color for each kind of cell, a pattern for each variant of it.

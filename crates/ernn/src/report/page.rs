@@ -2,7 +2,7 @@
 
 use super::group::{Group, GroupRow};
 use super::{GENERATOR, confusion, figures, tables};
-use crate::train::plot::{self, escaped};
+use crate::chart::{self, escaped};
 
 /// Light first, dark over it on screens; paper is always light. Wide things scroll inside `.box`.
 const STYLE: &str = "
@@ -43,7 +43,7 @@ pub(crate) fn document(title: &str, generator: &str, body: &str) -> String {
          <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n{generator}\n\
          <style>{STYLE}{}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n{body}\
          </main>\n<footer class=\"soft\"><p>Made by ernn {}.</p></footer>\n</body>\n</html>\n",
-        plot::style(),
+        chart::style(),
         env!("CARGO_PKG_VERSION")
     )
 }

@@ -2,9 +2,9 @@
 
 use super::group::Group;
 use super::speed::Speed;
+use crate::chart::escaped;
 use crate::evaluate::Metric;
 use crate::reproduce::{TableRow, table_cells};
-use crate::train::plot::escaped;
 
 /// The main table: paper, ours, difference. Rows that reach the paper's figure are bold.
 pub(super) fn main_table(group: &Group) -> String {

@@ -1,6 +1,6 @@
 //! `curves.svg` of a run: training and validation loss and accuracy over the epochs.
 
-use super::plot::{self, Axis, Legend, Line, Look, Panel};
+use crate::chart::{self, Axis, Legend, Line, Look, Panel};
 use crate::checkpoint::{EpochRecord, Phase};
 
 /// Draws the epochs of the selecting pass; those of a retraining pass have no validation part to compare with.
@@ -20,19 +20,19 @@ pub(super) fn draw(history: &[EpochRecord]) -> String {
         Panel {
             title: "Loss",
             axis: Axis::Epochs,
-            range: plot::from_zero(&losses),
+            range: chart::from_zero(&losses),
             lines: losses.into(),
             mark,
         },
         Panel {
             title: "Accuracy",
             axis: Axis::Epochs,
-            range: plot::share(&accuracies),
+            range: chart::share(&accuracies),
             lines: accuracies.into(),
             mark,
         },
     ];
-    plot::draw("Loss and accuracy over the epochs", &panels, Legend::Titles)
+    chart::draw("Loss and accuracy over the epochs", &panels, Legend::Titles)
 }
 
 fn line(name: &str, color: usize, epochs: &[&EpochRecord], value: fn(&EpochRecord) -> Option<f64>) -> Line {

@@ -15,7 +15,6 @@ mod layers;
 mod observer;
 mod parts;
 mod past_run;
-pub(crate) mod plot;
 mod report;
 mod resumed;
 mod run;

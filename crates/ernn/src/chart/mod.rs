@@ -3,15 +3,15 @@
 //! `curves.svg` of a run and of a comparison and the figures of a report are drawn here; what is drawn is theirs to choose. A report
 //! holds many drawings: it has the style once, and its drawings come without it.
 
-mod chart;
+mod free;
 mod frame;
 mod legend;
 mod scatter;
 
 use std::fmt::Write;
 
-pub(crate) use chart::{Band, Bar, Chart, Scale, Side, charts};
 use frame::Frame;
+pub(crate) use free::{Band, Bar, Chart, Scale, Side, charts};
 use legend::below;
 pub(crate) use scatter::{Point, scatter};
 
