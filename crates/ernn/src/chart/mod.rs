@@ -1,198 +1,228 @@
-//! Lines over epochs or seconds, points, and charts with free axes, as plain SVG text: no fonts to load, colors of its own for light and dark surroundings.
+//! Charts as plain SVG text: no fonts to load, colors of their own for light and dark surroundings.
 //!
-//! `curves.svg` of a run and of a comparison and the figures of a report are drawn here; what is drawn is theirs to choose. A report
-//! holds many drawings: it has the style once, and its drawings come without it.
+//! ```text
+//! lines, bands, bars, points -> Chart (axes, title) -> Figure (charts in a row, one legend) -> SVG file, or a piece of a page
+//! ```
+//!
+//! What is drawn is the caller's to choose: `curves.svg` of a run and of a comparison, the figures of a report and of an analysis. What
+//! holds for all of them is here: ticks at round numbers, texts that do not touch, a color for each kind of cell, words where there is
+//! nothing to draw. `layout.rs` checks a picture by these rules.
 
-mod free;
-mod frame;
+mod draw;
+#[cfg(test)]
+pub(crate) mod layout;
 mod legend;
-mod scatter;
+mod look;
+mod scale;
+mod style;
+mod svg;
 
-use std::fmt::Write;
+pub(crate) use look::{Look, looks};
+pub(crate) use scale::Scale;
+pub(crate) use style::style;
+pub(crate) use svg::escaped;
+use svg::row;
 
-use frame::Frame;
-pub(crate) use free::{Band, Bar, Chart, Scale, Side, charts};
-use legend::below;
-pub(crate) use scatter::{Point, scatter};
+/// Lines of more points have no markers and no pattern: they would lie upon themselves.
+const THIN: usize = 400;
 
-/// Size of a panel, and of the margins around its plot area.
-const HEIGHT: f64 = 360.0;
-const PANEL: f64 = 480.0;
-const LEFT: f64 = 56.0;
-const RIGHT: f64 = 20.0;
-const TOP: f64 = 56.0;
-const BOTTOM: f64 = 44.0;
-
-/// Line colors on light and on dark paper. Any two are at least 12 apart in CIELAB for normal, protan, deutan and tritan eyes
-/// (simulated after Machado, Oliveira and Fernandes 2009). Variants that share a color differ in the pattern of their line.
-const COLORS: [(&str, &str); 8] = [
-    ("#0b63ce", "#6cb0ff"),
-    ("#c4480a", "#ffa260"),
-    ("#00805e", "#3fd0a3"),
-    ("#b0408a", "#f39bd2"),
-    ("#24292f", "#e6edf3"),
-    ("#7d08fe", "#6240fb"),
-    ("#c2b974", "#71596d"),
-    ("#13c6f7", "#af4430"),
-];
-
-/// Patterns of a line.
-const DASHES: [&str; 4] = ["none", "9 4", "2 4", "12 4 2 4"];
-
-const STYLE: &str = "
-  text { font: 13px system-ui, sans-serif; fill: #24292f }
-  .title { font-weight: 600; font-size: 15px }
-  .paper { fill: #ffffff } .grid { stroke: #d8dee4 } .axis { stroke: #57606a }
-  .line { fill: none; stroke-width: 2; stroke-linejoin: round }
-  .mark { stroke: #57606a; stroke-dasharray: 4 4 } .band { opacity: .18 } .thin { stroke-width: 1 }
-";
-const DARK_STYLE: &str = "
-  text { fill: #e6edf3 } .paper { fill: #0d1117 } .grid { stroke: #30363d } .axis, .mark { stroke: #9198a1 }
-";
-
-/// How a line looks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Look {
-    color: usize,
-    dash: usize,
-}
-
-impl Look {
-    /// The variant of a kind: kinds differ in color, variants in the pattern of the line. Beyond the last color the kinds go
-    /// on with other patterns.
-    pub fn new(kind: usize, variant: usize) -> Self {
-        Look {
-            color: kind % COLORS.len(),
-            dash: (variant + kind / COLORS.len()) % DASHES.len(),
-        }
-    }
-
-    /// All looks, from that of [`Look::new`] on: other patterns of the color first, then other colors.
-    pub fn all(kind: usize, variant: usize) -> impl Iterator<Item = Look> + Clone {
-        let (colors, dashes) = (0..COLORS.len(), 0..DASHES.len());
-        colors.flat_map(move |color| dashes.clone().map(move |dash| Look::new(kind + color, variant + dash)))
-    }
-}
-
-/// One line of a panel: its name, and a value for each epoch that has one.
+/// A line: its name, and its points. A line without a name stands in no legend.
+#[derive(Clone, Debug)]
 pub(crate) struct Line {
     pub name: String,
     pub look: Look,
     pub points: Vec<(f64, f64)>,
 }
 
-/// What runs from left to right.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Axis {
-    /// From 1 on.
-    #[default]
-    Epochs,
-    /// From 0 on.
-    Seconds,
+impl Line {
+    fn is_thin(&self) -> bool {
+        self.points.len() > THIN
+    }
 }
 
-impl Axis {
-    fn first(self) -> f64 {
-        match self {
-            Axis::Epochs => 1.0,
-            Axis::Seconds => 0.0,
-        }
-    }
+/// A region between two lines: place, lower value, upper value.
+#[derive(Clone, Debug)]
+pub(crate) struct Band {
+    pub look: Look,
+    pub points: Vec<(f64, f64, f64)>,
+}
 
-    fn title(self) -> &'static str {
-        match self {
-            Axis::Epochs => "epoch",
-            Axis::Seconds => "seconds of training",
+/// A bar of a histogram, from the axis upwards.
+#[derive(Clone, Debug)]
+pub(crate) struct Bar {
+    pub from: f64,
+    pub to: f64,
+    pub height: f64,
+}
+
+/// A point with a name.
+#[derive(Clone, Debug)]
+pub(crate) struct Point {
+    pub name: String,
+    pub look: Look,
+    pub place: (f64, f64),
+    /// Hollow points are told from full ones without a color.
+    pub hollow: bool,
+}
+
+/// A point that stands out from all lines.
+#[derive(Clone, Debug)]
+pub(crate) struct Dot {
+    pub name: String,
+    pub place: (f64, f64),
+}
+
+/// An axis.
+#[derive(Clone, Debug)]
+pub(crate) struct Side {
+    pub title: String,
+    pub scale: Scale,
+}
+
+impl Side {
+    pub fn new(title: impl Into<String>, scale: Scale) -> Self {
+        Side {
+            title: title.into(),
+            scale,
         }
     }
 }
 
 /// One coordinate system.
-pub(crate) struct Panel<'a> {
-    pub title: &'a str,
-    pub axis: Axis,
-    /// Lowest and highest value.
-    pub range: (f64, f64),
+#[derive(Clone, Debug)]
+pub(crate) struct Chart {
+    pub title: String,
+    pub across: Side,
+    /// Its title stands below the chart's.
+    pub up: Side,
+    pub bands: Vec<Band>,
+    pub bars: Vec<Bar>,
     pub lines: Vec<Line>,
-    /// An epoch to point out, with what it is.
-    pub mark: Option<(f64, &'static str)>,
+    pub points: Vec<Point>,
+    pub dots: Vec<Dot>,
+    /// A place of the axis to point out, with its name.
+    pub best: Option<(f64, String)>,
 }
 
-/// Where the lines' names stand.
+impl Chart {
+    pub fn new(title: impl Into<String>, across: Side, up: Side) -> Self {
+        Chart {
+            title: title.into(),
+            across,
+            up,
+            bands: Vec::new(),
+            bars: Vec::new(),
+            lines: Vec::new(),
+            points: Vec::new(),
+            dots: Vec::new(),
+            best: None,
+        }
+    }
+
+    /// Whether there is nothing to see.
+    pub fn is_empty(&self) -> bool {
+        let finite = |&(x, y): &(f64, f64)| x.is_finite() && y.is_finite();
+        let lines = self.lines.iter().flat_map(|line| &line.points).any(finite);
+        let points = self.points.iter().any(|point| finite(&point.place));
+        let dots = self.dots.iter().any(|dot| finite(&dot.place));
+        !lines && !points && !dots && self.bars.iter().all(|bar| bar.height == 0.0)
+    }
+}
+
+/// Width and height of the charts of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Legend {
-    /// In the line of each title, with the last values: for very few lines.
-    Titles,
-    /// Once below both panels, which have lines of the same names.
-    Below,
+pub(crate) enum Shape {
+    /// Two stand beside each other on a page.
+    Wide,
+    /// Three do, and a unit is as long upwards as across.
+    Square,
 }
 
-/// From 0 to the highest value.
-pub(crate) fn from_zero(lines: &[Line]) -> (f64, f64) {
-    (0.0, values(lines).fold(0.0, f64::max).max(1e-9))
-}
-
-/// Up to 1, from a round number below the lowest value: the empty room below it would cost the differences above it.
-pub(crate) fn share(lines: &[Line]) -> (f64, f64) {
-    let lowest = values(lines).fold(1.0, f64::min);
-    let floors = [0.9, 0.8, 0.6, 0.5, 0.4, 0.2];
-    (floors.into_iter().find(|floor| *floor <= lowest).unwrap_or(0.0), 1.0)
-}
-
-/// From a round number below the lowest value to one above the highest.
-pub(crate) fn around(values: impl Iterator<Item = f64>) -> (f64, f64) {
-    let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
-        (low.min(value), high.max(value))
-    });
-    if low > high {
-        return (0.0, 1.0);
+impl Shape {
+    fn size(self) -> (f64, f64) {
+        match self {
+            Shape::Wide => (440.0, 300.0),
+            Shape::Square => (340.0, 378.0),
+        }
     }
-    let step = frame::step((high - low).max(1e-6 * high.abs()).max(1e-9));
-    let floor = (low / step - 1e-9).floor() * step;
-    (floor, ((high / step + 1e-9).ceil() * step).max(floor + step))
+
+    fn columns(self) -> usize {
+        match self {
+            Shape::Wide => 2,
+            Shape::Square => 3,
+        }
+    }
 }
 
-pub(crate) fn values(lines: &[Line]) -> impl Iterator<Item = f64> {
-    lines.iter().flat_map(|line| line.points.iter().map(|point| point.1))
+/// Charts that belong together, and share a legend.
+#[derive(Clone, Debug)]
+pub(crate) struct Figure {
+    /// What it shows, for those who cannot see it.
+    pub label: String,
+    pub charts: Vec<Chart>,
+    pub shape: Shape,
+    /// What it says, in words.
+    pub caption: Option<String>,
 }
 
-/// The whole picture. `label` says to those who cannot see it what it is.
-pub(crate) fn draw(label: &str, panels: &[Panel], legend: Legend) -> String {
-    let style = format!("<style>{}</style>\n", style());
-    draw_inside(label, panels, legend, &style)
-}
+impl Figure {
+    pub fn new(label: impl Into<String>, charts: Vec<Chart>) -> Self {
+        Figure {
+            label: label.into(),
+            charts,
+            shape: Shape::Wide,
+            caption: None,
+        }
+    }
 
-/// The picture for a page that has the [`style`].
-pub(crate) fn draw_inline(label: &str, panels: &[Panel], legend: Legend) -> String {
-    draw_inside(label, panels, legend, "")
-}
+    /// A picture that carries its style.
+    pub fn svg(&self) -> String {
+        let (wide, high) = self.shape.size();
+        let columns = self.shape.columns().clamp(1, self.charts.len().max(1));
+        let (width, rows) = (wide * columns as f64, self.charts.len().div_ceil(columns));
+        let top = high * rows as f64;
+        let (legend, legend_height) = legend::below(&legend::entries(&self.charts), width);
+        let mut foot = String::new();
+        let mut bottom = top + legend_height;
+        if let Some(words) = &self.caption {
+            bottom += legend::caption(&mut foot, words, (bottom, width));
+        }
+        let style = format!("<style>{}</style>\n", style());
+        let mut svg = opening(&self.label, (width, bottom), &style);
+        for (index, chart) in self.charts.iter().enumerate() {
+            let (x, y) = (wide * (index % columns) as f64, high * (index / columns) as f64);
+            row(&mut svg, &format!("<g transform=\"translate({x} {y})\">"));
+            draw::draw(&mut svg, chart, self.shape);
+            row(&mut svg, "</g>");
+        }
+        if !legend.is_empty() {
+            row(&mut svg, &format!("<g transform=\"translate(0 {top})\">\n{legend}</g>"));
+        }
+        svg + &foot + "</svg>\n"
+    }
 
-fn draw_inside(label: &str, panels: &[Panel], legend: Legend, style: &str) -> String {
-    let width = PANEL * panels.len() as f64;
-    let names = match legend {
-        Legend::Titles => &[][..],
-        Legend::Below => &panels[0].lines[..],
-    };
-    let (below, legend_height) = below(names, width);
-    let mut svg = opening(label, (width, HEIGHT + legend_height), style);
-    for (index, panel) in panels.iter().enumerate() {
-        let frame = Frame {
-            left: PANEL * index as f64,
-            first: panel.axis.first(),
-            last: last(panels),
-            range: panel.range,
+    /// A piece of a page that has the [`style`]: each chart by itself, so that they stand below each other on a phone, and one legend.
+    pub fn html(&self) -> String {
+        let charts: String = self.charts.iter().map(|chart| self.piece(chart)).collect();
+        let class = match (self.charts.len(), self.shape) {
+            (1, _) => "charts one",
+            (_, Shape::Wide) => "charts two",
+            (_, Shape::Square) => "charts three",
         };
-        frame.draw(&mut svg, panel, legend);
+        let legend = legend::list(&legend::entries(&self.charts));
+        let caption = self.caption.as_ref();
+        let caption = caption.map_or_else(String::new, |words| {
+            format!("<figcaption>{}</figcaption>\n", escaped(words))
+        });
+        format!("<figure class=\"figure\">\n<div class=\"{class}\">\n{charts}</div>\n{legend}{caption}</figure>\n")
     }
-    svg + &below + "</svg>\n"
-}
 
-/// The end of the axis, the same for all panels.
-fn last(panels: &[Panel]) -> f64 {
-    let lines = panels.iter().flat_map(|panel| &panel.lines);
-    let points = lines.flat_map(|line| &line.points);
-    let least = panels.iter().map(|panel| panel.axis.first()).fold(0.0, f64::max);
-    points.fold(least, |last, point| point.0.max(last))
+    fn piece(&self, chart: &Chart) -> String {
+        let label = format!("{}: {}", self.label, chart.title);
+        let mut svg = opening(&label, self.shape.size(), "");
+        draw::draw(&mut svg, chart, self.shape);
+        svg + "</svg>\n"
+    }
 }
 
 /// The beginning of a drawing: its size, its style, its paper.
@@ -205,149 +235,110 @@ fn opening(label: &str, (width, height): (f64, f64), style: &str) -> String {
     )
 }
 
-/// Text as it may stand in XML and HTML, in attributes, too.
-pub(crate) fn escaped(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => safe += "&amp;",
-            '<' => safe += "&lt;",
-            '>' => safe += "&gt;",
-            '"' => safe += "&quot;",
-            '\'' => safe += "&#39;",
-            // Characters that neither may hold.
-            '\0'..='\x08' | '\x0b' | '\x0c' | '\x0e'..='\x1f' | '\u{fffe}' | '\u{ffff}' => safe.push('\u{fffd}'),
-            letter => safe.push(letter),
-        }
-    }
-    safe
-}
-
-/// Plain colors first, those for dark surroundings over them.
-pub(crate) fn style() -> String {
-    let mut dark = DARK_STYLE.to_string();
-    let mut style = STYLE.to_string();
-    for (index, (on_light, on_dark)) in COLORS.iter().enumerate() {
-        let rule = |color| format!("  .c{index} {{ stroke: {color} }} .f{index} {{ fill: {color} }}\n");
-        style += &rule(on_light);
-        dark += &rule(on_dark);
-    }
-    for (index, dash) in DASHES.iter().enumerate() {
-        style += &format!("  .d{index} {{ stroke-dasharray: {dash} }}\n");
-    }
-    format!("{style}  @media screen and (prefers-color-scheme: dark) {{{dark}  }}\n")
-}
-
-const ANCHOR_END: &str = " text-anchor=\"end\"";
-const ANCHOR_MIDDLE: &str = " text-anchor=\"middle\"";
-
-fn text(svg: &mut String, (x, y): (f64, f64), attributes: &str, text: &str) {
-    row(
-        svg,
-        &format!("<text x=\"{x:.1}\" y=\"{y:.1}\"{attributes}>{}</text>", escaped(text)),
-    );
-}
-
-fn row(svg: &mut String, text: &str) {
-    writeln!(svg, "{text}").expect("writing to a string");
-}
-
 #[cfg(test)]
 mod tests {
-    use super::frame::ticks;
     use super::*;
 
-    #[test]
-    fn ticks_are_round_and_reach_the_top() {
-        assert_eq!(ticks(0.0, 1.0).len(), 6);
-        assert_eq!(ticks(0.0, 100.0), [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]);
-        assert_eq!(ticks(0.0, 2.3), [0.0, 0.5, 1.0, 1.5, 2.0]);
+    fn side(title: &str, scale: Scale) -> Side {
+        Side::new(title, scale)
     }
 
     fn line(name: &str, look: Look, values: &[f64]) -> Line {
-        let points = values
-            .iter()
-            .enumerate()
-            .map(|(index, &value)| (1.0 + index as f64, value));
+        let points = values.iter().enumerate();
         Line {
             name: name.to_string(),
             look,
-            points: points.collect(),
+            points: points.map(|(index, &value)| (1.0 + index as f64, value)).collect(),
+        }
+    }
+
+    fn chart(lines: Vec<Line>) -> Chart {
+        let values = || lines.iter().flat_map(|line| &line.points).map(|point| point.1);
+        let mut chart = Chart::new(
+            "A title",
+            side("epoch", Scale::Whole(1.0, 40.0)),
+            side("loss", Scale::losses(values())),
+        );
+        chart.lines = lines;
+        chart
+    }
+
+    #[test]
+    fn many_lines_with_long_names_in_two_charts_keep_the_layout() {
+        let values: Vec<f64> = (0..40).map(|index| 0.063 + 1e-4 * f64::from(index)).collect();
+        let lines = || {
+            let names = (0..15).map(|index| format!("a-very-long-name-of-a-row-in-a-comparison-{index}"));
+            names
+                .enumerate()
+                .map(|(index, name)| line(&name, Look::new(index, 0), &values))
+                .collect()
+        };
+        let mut figure = Figure::new("x", vec![chart(lines()), chart(lines())]);
+        figure.caption = Some("A sentence that says what is seen, and goes on and on and on, ".repeat(4));
+        figure.charts[0].best = Some((38.0, "best: epoch 38".to_string()));
+        layout::check(&figure.svg());
+        layout::check_page(&figure.html());
+        for index in 0..15 {
+            let name = format!("comparison-{index}</li>");
+            assert_eq!(figure.html().matches(&name).count(), 1, "one legend for both");
         }
     }
 
     #[test]
-    fn ranges_hold_all_values_and_end_at_ticks() {
-        let lines = |values: &[f64]| vec![line("x", Look::new(0, 0), values)];
-        for (lowest, floor) in [(0.95, 0.9), (0.9, 0.9), (0.7, 0.6), (0.55, 0.5), (0.3, 0.2), (0.1, 0.0)] {
-            let range = share(&lines(&[1.0, lowest]));
-            assert_eq!(range, (floor, 1.0));
-            assert!((ticks(range.0, range.1).last().unwrap() - 1.0).abs() < 1e-9, "{floor}");
-        }
-        assert_eq!(from_zero(&lines(&[3.0, 7.0])), (0.0, 7.0));
-        assert!(from_zero(&lines(&[])).1 > 0.0);
-    }
-
-    #[test]
-    fn a_range_around_values_ends_at_ticks() {
-        let around = |values: &[f64]| around(values.iter().copied());
-        assert_eq!(around(&[91.3, 94.8]), (91.0, 95.0));
-        assert_eq!(around(&[115.0, 480.0]), (100.0, 500.0));
-        assert_eq!(around(&[]), (0.0, 1.0));
-        for values in [&[5.0][..], &[0.0], &[-3.0, -3.0], &[1e-12, 1e12]] {
-            let (low, high) = around(values);
-            assert!(low < high && low.is_finite() && high.is_finite(), "{values:?}");
-            assert!(
-                values.iter().all(|value| (low..=high).contains(value)),
-                "{values:?}: {low} {high}"
-            );
+    fn any_numbers_keep_the_layout() {
+        for values in [
+            &[0.063; 9][..],
+            &[1e-12, 3e-12],
+            &[1e9, 2e12],
+            &[5.0],
+            &[],
+            &[f64::NAN, f64::INFINITY],
+            &[2.0, 1.0, 0.5, 11431.0],
+            &[-123456.7, 123456.7],
+        ] {
+            let figure = Figure::new("x", vec![chart(vec![line("a", Look::new(0, 0), values)])]);
+            let svg = figure.svg();
+            layout::check(&svg);
+            assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+            let finite = values.iter().any(|value| value.is_finite());
+            assert_eq!(svg.contains(">none found<"), !finite, "{values:?}");
+            assert_eq!(svg.contains("class=\"grid\""), finite, "no grid around nothing");
         }
     }
 
     #[test]
     fn names_are_text_and_no_markup() {
-        let lines = || vec![line("<script>&\"", Look::new(0, 0), &[0.5])];
-        let panel = Panel {
-            title: "Loss",
-            axis: Axis::Seconds,
-            range: (0.0, 1.0),
-            lines: lines(),
-            mark: None,
-        };
-        let svg = draw("\"><b>", &[panel], Legend::Below);
-        assert!(!svg.contains("<script") && !svg.contains("<b>"), "{svg}");
-        assert_eq!(svg.matches("&lt;script&gt;&amp;&quot;").count(), 2);
+        let evil = "<script>&\"";
+        let mut chart = chart(vec![
+            line(evil, Look::new(0, 0), &[0.5]),
+            line("b", Look::new(1, 0), &[0.5]),
+        ]);
+        chart.title = evil.to_string();
+        chart.dots = vec![Dot {
+            name: evil.to_string(),
+            place: (1.0, 0.5),
+        }];
+        chart.best = Some((1.0, evil.to_string()));
+        let figure = Figure::new(evil, vec![chart]);
+        for text in [figure.svg(), figure.html()] {
+            assert!(!text.contains("<script"), "{text}");
+            assert!(text.contains("&lt;script&gt;&amp;&quot;"), "{text}");
+        }
     }
 
     #[test]
-    fn no_two_of_many_lines_look_alike() {
-        let kinds = 0..COLORS.len();
-        let looks: Vec<Look> = kinds
-            .flat_map(|kind| (0..DASHES.len()).map(move |variant| Look::new(kind, variant)))
-            .collect();
-        for (index, look) in looks.iter().enumerate() {
-            assert!(!looks[..index].contains(look), "{look:?}");
-        }
-        assert_ne!(Look::new(0, 0), Look::new(COLORS.len(), 0));
-    }
-
-    #[test]
-    fn a_legend_below_names_every_line_inside_the_drawing() {
-        let lines = || (0..15).map(|index| line(&format!("antisymmetric-{index}"), Look::new(index, 0), &[0.5, 0.6]));
-        let panel = |title| Panel {
-            title,
-            axis: Axis::Epochs,
-            range: (0.0, 1.0),
-            lines: lines().collect(),
-            mark: None,
-        };
-        let svg = draw("x", &[panel("Loss"), panel("Accuracy")], Legend::Below);
-        for index in 0..15 {
-            let name = format!(">antisymmetric-{index}</text>");
-            assert_eq!(svg.matches(&name).count(), 1, "{index}");
-        }
-        let (_, height) = below(&panel("Loss").lines, 2.0 * PANEL);
-        assert_eq!(height, 4.5 * legend::ROW, "four columns");
-        assert!(svg.contains(&format!("height=\"{}\"", HEIGHT + height)));
+    fn the_legend_has_the_names_that_are_seen() {
+        let look = Look::new(0, 0);
+        let mut chart = chart(vec![line("", look, &[0.5, 0.6]), line("nowhere", look, &[])]);
+        assert!(
+            !Figure::new("x", vec![chart.clone()])
+                .html()
+                .contains("class=\"legend\"")
+        );
+        chart.dots.push(Dot {
+            name: "as trained".to_string(),
+            place: (1.0, 0.5),
+        });
+        assert!(Figure::new("x", vec![chart]).html().contains("as trained</li>"));
     }
 }
