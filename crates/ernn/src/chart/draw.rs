@@ -6,7 +6,7 @@ use super::svg::{ANCHOR_END, ANCHOR_MIDDLE, SIZE, TITLE_SIZE, escaped, fitted, r
 use super::{Chart, Line, Look, Shape};
 
 const RIGHT: f64 = 18.0;
-const TOP: f64 = 52.0;
+const TOP: f64 = 56.0;
 const BOTTOM: f64 = 46.0;
 /// Distance between the names of ticks, across and upwards.
 const ACROSS_GAP: f64 = 10.0;

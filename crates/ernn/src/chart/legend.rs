@@ -6,7 +6,7 @@ use super::{Chart, Look};
 
 /// Height of a row, length of the piece of line, distance to the name and to the next column.
 const ROW: f64 = 22.0;
-const PIECE: f64 = 34.0;
+const PIECE: f64 = 40.0;
 const GAP: f64 = 8.0;
 const EDGE: f64 = 16.0;
 

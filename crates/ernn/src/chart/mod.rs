@@ -141,8 +141,8 @@ pub(crate) enum Shape {
 impl Shape {
     fn size(self) -> (f64, f64) {
         match self {
-            Shape::Wide => (440.0, 300.0),
-            Shape::Square => (340.0, 378.0),
+            Shape::Wide => (440.0, 304.0),
+            Shape::Square => (340.0, 382.0),
         }
     }
 

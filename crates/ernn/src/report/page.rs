@@ -32,7 +32,9 @@ td.wanted { font-size: 1rem } thead th.wanted { color: var(--ink) } tr.reached .
 .heat thead th { text-align: center } .heat thead th:first-child { text-align: left } .heat tbody th { max-width: 12rem }
 .upright span { writing-mode: vertical-rl; transform: rotate(180deg); text-align: left; max-height: 9rem; overflow: hidden; white-space: nowrap;
   text-overflow: ellipsis }
-.figure { margin: 1rem 0 } .charts { display: grid; gap: .75rem; grid-template-columns: minmax(0, 1fr) } .charts.one { max-width: 36rem }
+@media (max-width: 30rem) { table { font-size: .8125rem } th, td { padding: .3rem .25rem } td.wanted { font-size: .875rem }
+  tbody th:first-child { min-width: 5.2rem } }
+.inner { border-left: 2px solid var(--rule); padding-left: .75rem } .figure { margin: 1rem 0 } .charts { display: grid; gap: .75rem; grid-template-columns: minmax(0, 1fr) } .charts.one { max-width: 36rem }
 .charts svg { display: block; width: 100%; height: auto; border: 1px solid var(--rule); border-radius: 6px }
 .legend { list-style: none; display: flex; flex-wrap: wrap; gap: 0 1.25rem; margin: .5rem 0; padding: 0; font-size: .875rem }
 .legend li { display: flex; align-items: center; gap: .4rem; min-width: 0 } .legend svg { flex: none } figcaption { color: var(--soft) }
@@ -110,9 +112,18 @@ fn section(number: usize, group: &Group) -> String {
     }
     html += &figures::figure(group).map_or_else(String::new, |figure| figure.html());
     html += &tables::speed_table(group).unwrap_or_default();
-    html += &confusion::matrices(group);
-    group.rows.iter().for_each(|row| html += &settings(row));
+    html += &behind("Confusion matrices", &confusion::matrices(group));
+    let settings: String = group.rows.iter().map(settings).collect();
+    html += &behind("Settings, seeds and machines", &settings);
     html + "</section>\n"
+}
+
+/// Something long behind a line that opens it.
+fn behind(summary: &str, inner: &str) -> String {
+    match inner {
+        "" => String::new(),
+        inner => format!("<details>\n<summary>{summary}</summary>\n<div class=\"inner\">\n{inner}</div>\n</details>\n"),
+    }
 }
 
 /// What it takes to repeat a row: settings, seeds, revision, machine.

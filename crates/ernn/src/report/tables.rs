@@ -124,11 +124,9 @@ pub(super) fn main_tables(group: &Group) -> String {
     };
     let mut html = first.html(caption, "box main");
     if rest.head.len() > 1 {
-        let names = rest.head[1..].join(", ");
         let table = rest.html("", "box");
         html += &format!(
-            "<details>\n<summary>More numbers: {}</summary>\n{table}</details>\n",
-            escaped(&names)
+            "<details>\n<summary>More numbers: spread, validation, times, seeds</summary>\n{table}</details>\n"
         );
     }
     html
@@ -209,7 +207,8 @@ fn framed_table(
     for (bold, values) in lines {
         html += if bold { "<tr class=\"reached\">" } else { "<tr>" };
         for (column, value) in values.iter().enumerate() {
-            let value = escaped(value);
+            // Where a cell wraps, a deviation keeps its sign.
+            let value = escaped(value).replace(" ± ", " ±&nbsp;");
             html += &match column {
                 0 => format!("<th scope=\"row\">{value}</th>"),
                 _ => format!("<td{}>{value}</td>", class(column)),
