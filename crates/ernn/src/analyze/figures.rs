@@ -193,14 +193,7 @@ fn residuals(found: &Residuals) -> Vec<Chart> {
     };
     let one = |title: &str, up: &'static str, pick: fn(&super::After) -> Range| {
         let scale = Scale::logarithmic(ends(curve(pick).map(|after| after.1)), FLOOR);
-        let mut chart = Chart::new(
-            title,
-            side(
-                "iteration i; behind the last one its step size goes on",
-                Scale::Linear(0.0, last),
-            ),
-            side(up, scale),
-        );
+        let mut chart = Chart::new(title, side("iteration i", Scale::Linear(0.0, last)), side(up, scale));
         add(&mut chart, "median, and lowest to highest", 0, curve(pick));
         if let Some(at) = found.after.get(found.iterations) {
             chart.dots.push(Dot {

@@ -195,6 +195,26 @@ impl Frame<'_> {
         }
     }
 
+    /// The height of a label between two places, where the fewest points of lines are.
+    fn free_height(&self, left: f64, right: f64) -> f64 {
+        let points = self.chart.lines.iter().flat_map(|line| &line.points);
+        let places = points.map(|&(x, y)| (self.x(x), self.y(y)));
+        let near: Vec<f64> = places
+            .filter(|(x, _)| (left..=right).contains(x))
+            .map(|(_, y)| y)
+            .collect();
+        let heights = LABEL_HEIGHTS.map(|share| TOP + 12.0 + share * (self.bottom - TOP - 18.0));
+        let covered = |height: f64| {
+            near.iter()
+                .filter(|y| (height - 16.0..height + 8.0).contains(*y))
+                .count()
+        };
+        heights
+            .into_iter()
+            .min_by_key(|height| covered(*height))
+            .unwrap_or(TOP + 12.0)
+    }
+
     /// Points, dots that stand out, and the line that says which is the best.
     fn points(&self, svg: &mut String) {
         if let Some((place, name)) = &self.chart.best {
@@ -208,7 +228,10 @@ impl Frame<'_> {
             );
             let over = x + 6.0 + width(name, SIZE) > self.right + RIGHT - 4.0;
             let (x, anchor) = if over { (x - 6.0, ANCHOR_END) } else { (x + 6.0, "") };
-            text(svg, (x, TOP + 11.0), &format!(" class=\"label\"{anchor}"), name);
+            let wide = width(name, SIZE);
+            let left = if over { x - wide } else { x };
+            let y = self.free_height(left, left + wide);
+            text(svg, (x, y), &format!(" class=\"label\"{anchor}"), name);
         }
         for point in &self.chart.points {
             let (x, y) = point.place;
@@ -226,6 +249,9 @@ impl Frame<'_> {
         }
     }
 }
+
+/// Heights of the label of the best place, as parts of the way down: the first that the lines leave free.
+const LABEL_HEIGHTS: [f64; 4] = [0.0, 1.0, 0.5, 0.25];
 
 /// The points of a line that have markers: its end, and some on the way, which differ from line to line.
 fn marked(count: usize, index: usize) -> Vec<usize> {
