@@ -52,6 +52,8 @@ pub mod exchange;
 
 pub mod evaluate;
 
+pub(crate) mod chart;
+
 pub mod export;
 
 pub mod train;

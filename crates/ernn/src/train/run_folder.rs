@@ -175,7 +175,10 @@ impl RunFolder {
         let mut json = serde_json::to_string_pretty(report).expect("reports are plain structs");
         json.push('\n');
         write_atomically(&self.path.join(RESULT_FILE), json.as_bytes())?;
-        write_atomically(&self.path.join(CURVES_FILE), curves::draw(history).as_bytes())
+        write_atomically(
+            &self.path.join(CURVES_FILE),
+            curves::draw(report.settings.cell(), history).as_bytes(),
+        )
     }
 
     /// Starts `metrics.jsonl` anew with these epochs: what a killed run wrote behind its last checkpoint goes.

@@ -7,6 +7,7 @@ use base64::prelude::BASE64_STANDARD;
 use ernn_core::{Format, Sizes};
 use serde::Serialize;
 
+use crate::chart;
 use crate::checkpoint::SavedModel;
 use crate::export::{Options, Prepared, Samples};
 use crate::{Error, Result};
@@ -81,7 +82,8 @@ pub(super) fn html(
     })?;
     // Nothing in it may end the script that holds it.
     let json = json.replace('<', "\\u003c");
-    Ok(include_str!("page.html").replacen(">MODEL<", &format!(">{json}<"), 1))
+    let page = include_str!("page.html").replacen("/* CHARTS */", &chart::style(), 1);
+    Ok(page.replacen(">MODEL<", &format!(">{json}<"), 1))
 }
 
 fn title(saved: &SavedModel) -> String {
