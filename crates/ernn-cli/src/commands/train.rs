@@ -19,7 +19,7 @@ use crate::reading::ReadingFlags;
 pub struct Arguments {
     /// Known name, file or folder (left out with --resume; may be left out with --config)
     data: Option<String>,
-    /// Passes over the training part
+    /// Passes over the training part (without --min-steps: so many, neither more nor fewer)
     #[arg(long, value_name = "N")]
     epochs: Option<usize>,
     /// Settings file, as the config.toml of a run folder; flags come on top
@@ -150,13 +150,18 @@ fn summary(report: &Report) -> String {
     } else {
         ""
     };
+    let chosen = match (report.validated, ended) {
+        (false, true) => format!("no validation part: the model is the last of {} epochs", report.epochs),
+        _ => format!(
+            "best epoch {} of {}{validation}{second}",
+            report.best_epoch, report.epochs
+        ),
+    };
     format!(
-        "{}: {}, {}\nbest epoch {} of {}{validation}{second}, trained in {}, seed {}\n{evaluation}{folder}",
+        "{}: {}, {}\n{chosen}, trained in {}, seed {}\n{evaluation}{folder}",
         report.dataset,
         report.cell,
         output::size(report.parameters, report.nonzero_parameters),
-        report.best_epoch,
-        report.epochs,
         seconds(report.train_seconds),
         report.seed,
     )

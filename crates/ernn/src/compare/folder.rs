@@ -54,7 +54,7 @@ impl Folder {
         let Some(past) = PastRun::read(&path)? else {
             return Ok(None);
         };
-        if past.settings.portable() != plan.settings(run) {
+        if past.settings.portable().asked() != plan.settings(run).asked() {
             return Err(other_settings(&path));
         }
         Ok((past.ending != Ending::Interrupted).then_some(past))

@@ -126,7 +126,7 @@ impl Process<'_> {
             return Ok(OneRun::Ended(Box::new(past)));
         }
         let settings = self.plan.settings(run);
-        if folder.has_checkpoint() && folder.read_config()?.portable() != settings {
+        if folder.has_checkpoint() && folder.read_config()?.portable().asked() != settings.asked() {
             return Err(folder::other_settings(&path));
         }
         let options = train::Options {

@@ -102,7 +102,8 @@ impl Varied {
     /// If the setting has no such value.
     pub fn apply(&self, config: &mut RunConfig) -> Result<()> {
         let name = &self.name[..];
-        if config.has_in_layers(name) {
+        // The cells' `max_steps` follows from the data; the name means that of the training.
+        if name != "max_steps" && config.has_in_layers(name) {
             return config.set_in_layers(name, &self.value);
         }
         match table_of(config, name) {

@@ -203,8 +203,5 @@ impl RunRecord {
 
 /// A phase that is not over has a history all the same; only the selecting one is told.
 pub(super) fn epochs(run: &PastRun) -> usize {
-    run.history
-        .iter()
-        .filter(|record| record.phase == Phase::Select)
-        .count()
+    run.epochs()
 }

@@ -5,6 +5,7 @@
 //!       -> [retrain on everything] -> evaluate on the test part, read here for the first and only time
 //! ```
 
+mod by_name;
 mod close;
 mod config;
 mod curves;
@@ -12,11 +13,13 @@ mod defaults;
 mod epochs;
 mod from;
 mod layers;
+mod length;
 mod observer;
 mod parts;
 mod past_run;
 pub(crate) mod plot;
 mod report;
+mod restart;
 mod resumed;
 mod run;
 mod run_folder;

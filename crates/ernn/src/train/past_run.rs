@@ -10,6 +10,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use super::run::last_selecting_epoch;
 use super::run_folder::{METRICS_FILE, RESULT_FILE};
 use super::{Ending, RunConfig};
 use crate::checkpoint::{EpochRecord, Phase};
@@ -84,6 +85,11 @@ impl PastRun {
     /// The epochs of the selecting pass.
     pub fn selecting(&self) -> impl Iterator<Item = &EpochRecord> {
         self.history.iter().filter(|record| record.phase == Phase::Select)
+    }
+
+    /// Whole epochs of the selecting pass.
+    pub fn epochs(&self) -> usize {
+        last_selecting_epoch(&self.history)
     }
 
     /// Wall time of the selecting pass up to the best epoch.

@@ -79,6 +79,10 @@ pub struct Report {
     pub train_seconds: f64,
     /// Whole epochs done.
     pub epochs: usize,
+    /// Steps of the optimizer in the pass that the model is of.
+    pub optimizer_steps: u64,
+    /// Whether a validation part selected the best epoch; if not, it is the last one.
+    pub validated: bool,
     /// The epoch whose parameters the model has, from 1; 0 if there was none to choose.
     pub best_epoch: usize,
     /// Seed.

@@ -8,10 +8,11 @@ use std::sync::atomic::AtomicBool;
 use super::close::Close;
 use super::epochs::{LoopEnd, Pass};
 use super::from;
+use super::length::{self, Length};
 use super::parts::{self, Parts};
-use super::{Ending, Observer, Report, RunConfig, RunFolder, Start, available_threads, resumed};
+use super::{Ending, Observer, Report, RunConfig, RunFolder, Start, available_threads, restart, resumed};
 use crate::cell::CellConfig;
-use crate::checkpoint::{Phase, RunState, SavedModel};
+use crate::checkpoint::{EpochRecord, Phase, RunState, SavedModel};
 use crate::data::{Dataset, Task, Values, View};
 use crate::model::ModelConfig;
 use crate::{Error, Result};
@@ -89,7 +90,11 @@ pub fn resume(
         true => Cow::Borrowed(dataset),
         false => from::in_order(dataset, config)?,
     };
-    let run = Run::new(&dataset, config, options)?;
+    let config = match &saved {
+        Some(state) => resumed::settings(&state.settings, config)?,
+        None => config.clone(),
+    };
+    let run = Run::new(&dataset, &config, options)?;
     let mut state = saved.unwrap_or_else(|| run.first_state(Phase::Select));
     resumed::check(&state.settings, &run.config)?;
     if state.fingerprint != run.fingerprint {
@@ -147,8 +152,8 @@ impl<'a> Run<'a> {
 
     fn go(&self, folder: Option<RunFolder>, state: RunState, observer: &mut dyn Observer) -> Result<Outcome> {
         let parts = Parts::prepare(self.dataset, &self.config, state.phase)?;
-        let epochs = self.epochs(&state);
-        let mut pass = self.pass(&parts, state, epochs)?;
+        let length = self.length(&parts, &state)?;
+        let mut pass = self.pass(&parts, state, length)?;
         let mut folder = match folder {
             None => self.new_folder()?,
             resumed => resumed,
@@ -158,9 +163,17 @@ impl<'a> Run<'a> {
             folder.restart_metrics(&pass.state().history)?;
             folder.write_checkpoint(pass.state())?;
         }
-        self.announce(&parts, &mut pass, epochs, folder.as_ref(), observer);
+        self.announce(&parts, &mut pass, length.epochs, folder.as_ref(), observer);
         let end = pass.run(folder.as_mut(), &self.options.stop, observer);
         let (state, model) = pass.into_parts();
+        if let Some((gentler, what)) = end
+            .as_ref()
+            .err()
+            .and_then(|error| restart::gentler(&self.config, &state, error))
+        {
+            observer.warning(&what);
+            return self.begin_anew(gentler, folder, observer);
+        }
 
         let retrain = self.config.training.retrain && state.phase == Phase::Select;
         let ending = match end {
@@ -200,25 +213,39 @@ impl<'a> Run<'a> {
         self.go(folder, state, observer)
     }
 
-    fn epochs(&self, state: &RunState) -> usize {
-        match state.phase {
-            Phase::Select => self.config.training.epochs,
-            Phase::Retrain => state
-                .history
-                .iter()
-                .filter(|record| record.phase == Phase::Select)
-                .count(),
-        }
+    /// The same run from its first batch with smaller steps.
+    fn begin_anew(&self, config: RunConfig, folder: Option<RunFolder>, observer: &mut dyn Observer) -> Result<Outcome> {
+        let run = Run {
+            dataset: self.dataset,
+            model: config.model_for(self.dataset),
+            config,
+            options: self.options,
+            fingerprint: self.fingerprint.clone(),
+        };
+        run.go(folder, run.first_state(Phase::Select), observer)
     }
 
-    fn pass<'p>(&'p self, parts: &'p Parts<'p>, state: RunState, epochs: usize) -> Result<Pass<'p>> {
+    fn length(&self, parts: &Parts, state: &RunState) -> Result<Length> {
+        let training = &self.config.training;
+        let planned = |fit: &View| Length::planned(training, length::batches(training, self.model.task, fit));
+        if state.phase == Phase::Select {
+            return Ok(planned(&parts.fit));
+        }
+        let (fit, _) = parts::split(self.dataset, training.validation, training.seed)?;
+        Ok(Length {
+            epochs: last_selecting_epoch(&state.history),
+            ..planned(&fit)
+        })
+    }
+
+    fn pass<'p>(&'p self, parts: &'p Parts<'p>, state: RunState, length: Length) -> Result<Pass<'p>> {
         Pass::start(
             &self.config,
             self.model.clone(),
             &self.dataset.classes,
             parts,
             state,
-            epochs,
+            length,
         )
     }
 
@@ -284,6 +311,12 @@ impl<'a> Run<'a> {
             )
         })
     }
+}
+
+/// Whole epochs of the first pass.
+pub(super) fn last_selecting_epoch(history: &[EpochRecord]) -> usize {
+    let mut selecting = history.iter().rev().filter(|record| record.phase == Phase::Select);
+    selecting.next().map_or(0, |record| record.epoch)
 }
 
 /// A name for a folder: the last component of a path, without its extension.
