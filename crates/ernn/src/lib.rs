@@ -56,7 +56,11 @@ pub mod export;
 
 pub mod train;
 
+pub mod folds;
+
 pub mod compare;
+
+pub mod auto;
 
 pub mod reproduce;
 

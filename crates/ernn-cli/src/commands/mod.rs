@@ -20,6 +20,8 @@ pub mod reproduce;
 pub mod train;
 mod run_settings;
 mod stream_steps;
+mod train_auto;
+mod train_folds;
 mod train_flags;
 
 use std::path::Path;

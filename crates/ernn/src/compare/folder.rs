@@ -8,6 +8,7 @@ use toml::{Table, Value};
 
 use super::{Plan, PlannedRun};
 use crate::checkpoint::{write_atomically, write_with_folder};
+use crate::folds;
 use crate::train::{Ending, PastRun};
 use crate::{Error, Result};
 
@@ -46,6 +47,15 @@ impl Folder {
 
     pub fn run_path(&self, plan: &Plan, run: PlannedRun) -> PathBuf {
         self.path.join(plan.run_name(run))
+    }
+
+    /// Where a model of a run lies.
+    pub fn model_path(&self, plan: &Plan, run: PlannedRun) -> PathBuf {
+        let path = self.run_path(plan, run);
+        match plan.folds {
+            Some(_) => folds::first_fold(&path),
+            None => path,
+        }
     }
 
     /// A run that needs nothing more: it came to its end, or diverged and would again.

@@ -109,6 +109,7 @@ mod tests {
             version: "0".to_string(),
             machine: serde_json::Value::Null,
             settings: RunConfig::defaults("digits"),
+            folds: None,
             history: losses.iter().enumerate().map(record).chain([retraining]).collect(),
         }
     }

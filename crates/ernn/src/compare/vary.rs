@@ -52,7 +52,7 @@ impl FromStr for Vary {
 }
 
 /// A number, true or false, or a word.
-fn value(text: &str) -> Value {
+pub(crate) fn value(text: &str) -> Value {
     if let Ok(number) = text.parse::<i64>() {
         return Value::Integer(number);
     }

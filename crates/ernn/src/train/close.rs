@@ -113,6 +113,7 @@ impl Close<'_> {
             version: env!("CARGO_PKG_VERSION"),
             settings: run.config.clone(),
             machine: Machine::here(run.options.threads),
+            folds: run.options.folds.clone(),
         }
     }
 }

@@ -14,7 +14,7 @@ use super::run::last_selecting_epoch;
 use super::run_folder::{METRICS_FILE, RESULT_FILE};
 use super::{Ending, RunConfig};
 use crate::checkpoint::{EpochRecord, Phase};
-use crate::evaluate::Evaluation;
+use crate::evaluate::{Evaluation, FoldsReport};
 use crate::{Error, Result};
 
 /// A run that has ended or was cut short.
@@ -50,6 +50,9 @@ pub struct PastRun {
     pub machine: serde_json::Value,
     /// The complete settings.
     pub settings: RunConfig,
+    /// What training by folds has found, where it was asked for.
+    #[serde(default)]
+    pub folds: Option<FoldsReport>,
     /// The epochs of both passes.
     #[serde(skip)]
     pub history: Vec<EpochRecord>,

@@ -14,6 +14,7 @@ use super::{Ending, Observer, Report, RunConfig, RunFolder, Start, available_thr
 use crate::cell::CellConfig;
 use crate::checkpoint::{EpochRecord, Phase, RunState, SavedModel};
 use crate::data::{Dataset, Task, Values, View};
+use crate::evaluate::FoldsReport;
 use crate::model::ModelConfig;
 use crate::{Error, Result};
 
@@ -29,6 +30,20 @@ pub enum Out {
     At(PathBuf),
 }
 
+impl Out {
+    /// A new folder for a run; none where it leaves no files.
+    pub(crate) fn open(&self, dataset: &str, config: &RunConfig) -> Result<Option<RunFolder>> {
+        match self {
+            Out::Nowhere => Ok(None),
+            Out::At(path) => RunFolder::create(path).map(Some),
+            Out::Numbered(parent) => {
+                let name = format!("{}-{}", file_stem(dataset), config.cell());
+                RunFolder::create_numbered(parent, &name).map(Some)
+            }
+        }
+    }
+}
+
 /// What does not change the result of a run.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -40,6 +55,8 @@ pub struct Options {
     pub test: bool,
     /// Set it to true to stop after the batch under way.
     pub stop: Arc<AtomicBool>,
+    /// What training by folds has found before, for the report.
+    pub folds: Option<FoldsReport>,
 }
 
 impl Default for Options {
@@ -49,6 +66,7 @@ impl Default for Options {
             threads: available_threads(),
             test: true,
             stop: Arc::default(),
+            folds: None,
         }
     }
 }
@@ -155,7 +173,7 @@ impl<'a> Run<'a> {
         let length = self.length(&parts, &state)?;
         let mut pass = self.pass(&parts, state, length)?;
         let mut folder = match folder {
-            None => self.new_folder()?,
+            None => self.options.out.open(&self.dataset.name, &self.config)?,
             resumed => resumed,
         };
         if let Some(folder) = &mut folder {
@@ -247,17 +265,6 @@ impl<'a> Run<'a> {
             state,
             length,
         )
-    }
-
-    fn new_folder(&self) -> Result<Option<RunFolder>> {
-        match &self.options.out {
-            Out::Nowhere => Ok(None),
-            Out::At(path) => RunFolder::create(path).map(Some),
-            Out::Numbered(parent) => {
-                let name = format!("{}-{}", file_stem(&self.dataset.name), self.config.cell());
-                RunFolder::create_numbered(parent, &name).map(Some)
-            }
-        }
     }
 
     /// Sequences, or the tokens of a text.
