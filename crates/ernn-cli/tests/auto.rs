@@ -24,7 +24,7 @@ fn signs(sequences: usize) -> String {
     text
 }
 
-const QUICK: &str = "train signs.csv --epochs 30 --auto --trials 6";
+const QUICK: &str = "train signs.csv --epochs 150 --auto --trials 6";
 
 #[test]
 fn the_same_trials_give_the_same_result_whatever_the_threads() {

@@ -1,6 +1,6 @@
 //! `ernn train DATA --folds K`: the flags, the lines on stderr, and the numbers for people.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
 use ernn::data::{Dataset, Scheme};
@@ -72,8 +72,10 @@ pub(super) fn reported(ended: ernn::Result<Ended>) -> Result<Report> {
 }
 
 fn interrupted(folder: Option<&Path>) -> Failure {
-    let folder = folder.map_or_else(PathBuf::new, Path::to_path_buf);
-    Failure::Interrupted(format!("`ernn train --resume {}`", folder.display()))
+    Failure::Interrupted(folder.map_or_else(
+        || "the same command: a search begins anew".to_string(),
+        |folder| format!("`ernn train --resume {}`", folder.display()),
+    ))
 }
 
 /// A line on stderr for each fold.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Paper, Protocol};
-use crate::checkpoint::{EpochRecord, Phase, null, write_with_folder};
+use crate::checkpoint::{EpochRecord, null, write_with_folder};
 use crate::evaluate::Metric;
 use crate::train::{Ending, PastRun, RunConfig};
 use crate::{Error, Result};

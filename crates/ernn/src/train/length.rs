@@ -48,6 +48,11 @@ impl Length {
         }
     }
 
+    /// The same, but for fewer epochs: a second pass is as long as the first came.
+    pub fn cut_to(self, epochs: usize) -> Self {
+        Length { epochs, ..self }
+    }
+
     /// The epoch, from 0, that the schedule of the settings counts for an epoch of the run, from 0.
     pub fn scheduled(&self, epoch: usize) -> usize {
         match self.planned == self.scheduled {

@@ -250,10 +250,7 @@ impl<'a> Run<'a> {
             return Ok(planned(&parts.fit));
         }
         let (fit, _) = parts::split(self.dataset, training.validation, training.seed)?;
-        Ok(Length {
-            epochs: last_selecting_epoch(&state.history),
-            ..planned(&fit)
-        })
+        Ok(planned(&fit).cut_to(last_selecting_epoch(&state.history)))
     }
 
     fn pass<'p>(&'p self, parts: &'p Parts<'p>, state: RunState, length: Length) -> Result<Pass<'p>> {
