@@ -272,9 +272,9 @@ mod tests {
         assert!(csv.lines().next().unwrap().ends_with(",p,input_noise"), "{csv}");
         let text = trials.to_markdown();
         assert!(
-            text.contains("Chosen: trial 3 (input noise 3). The next one, trial 2, is not told apart"),
+            text.contains("Chosen: trial 3 (input noise 3). The next one, trial 2, is not told apart from it"),
             "{text}"
         );
-        assert!(text.contains("| diverged |"), "{text}");
+        assert!(text.contains(" diverged |"), "{text}");
     }
 }
