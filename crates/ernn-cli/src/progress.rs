@@ -19,6 +19,8 @@ pub struct Progress {
     /// Whether an epoch has come to its end, in this process or before.
     any_epoch: bool,
     epochs: usize,
+    /// The last one that was measured.
+    epoch: usize,
     train_examples: usize,
     task: Task,
     /// `, validation 95.1 %` of the last epoch.
@@ -40,6 +42,7 @@ impl Progress {
             folder: None,
             any_epoch: false,
             epochs: 0,
+            epoch: 0,
             train_examples: 0,
             task: Task::default(),
             validation: String::new(),
@@ -74,6 +77,7 @@ impl Observer for Progress {
         self.folder = start.out.map(Path::to_path_buf);
         self.any_epoch |= start.epochs_done > 0;
         self.epochs = start.epochs;
+        self.epoch = start.epochs_done;
         self.train_examples = start.train_examples;
         self.task = start.task;
         let folder = start
@@ -84,12 +88,15 @@ impl Observer for Progress {
             done => format!(", going on after epoch {done}"),
         };
         say(&format!(
-            "{}, {} parameters; {} {} to train on, {} to validate; {} epochs, {} threads{resumed}{folder}",
+            "{}, {} parameters; {} {} to train on, {}; {} epochs, {} threads{resumed}{folder}",
             start.cell,
             grouped(start.parameters),
             grouped(start.train_examples),
             self.examples(),
-            grouped(start.validation_examples),
+            match start.validation_examples {
+                0 => "no validation part".to_string(),
+                examples => format!("{} to validate", grouped(examples)),
+            },
             start.epochs,
             start.threads,
         ));
@@ -144,7 +151,10 @@ impl Observer for Progress {
         if self.bar.is_some() {
             return;
         }
-        let speed = self.train_examples as f64 / record.seconds.max(1e-9);
+        // A run of many small epochs is measured now and then.
+        let epochs = record.epoch.saturating_sub(self.epoch).max(1);
+        self.epoch = record.epoch;
+        let speed = (epochs * self.train_examples) as f64 / record.seconds.max(1e-9);
         say(&format!(
             "{}epoch {}/{}: loss {:.4}{}{}, learning rate {}, {} {}/s{}{}",
             phase(record.phase),

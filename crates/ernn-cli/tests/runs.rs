@@ -449,3 +449,46 @@ fn a_size_below_the_default_rank_has_a_dense_matrix() {
     assert_eq!(rank("--rank 3", "low"), 3);
     place.fails(&format!("{small} --rank 8 --out other"), 2, &["rank: found 8"]);
 }
+
+#[test]
+fn a_small_set_takes_as_many_steps_as_asked() {
+    let place = Place::new();
+    let flags = "train japanese-vowels --hidden 8 --rank 2 --batch-size 300 --min-steps 300 --validation 0 --steps per-iteration --eta 0.3 \
+                 --input-noise 0.6 --pooling mean";
+    let done = place.ok(&format!("{flags} --out run"));
+    assert!(
+        done.stderr.contains("no validation part; 300 epochs"),
+        "{}",
+        done.stderr
+    );
+    assert!(
+        done.stdout
+            .contains("no validation part: the model is the last of 300 epochs"),
+        "{}",
+        done.stdout
+    );
+    let report: Value = serde_json::from_str(&place.text("run/result.json")).unwrap();
+    assert_eq!(
+        (&report["optimizer_steps"], &report["validated"]),
+        (&300.into(), &false.into())
+    );
+    assert_eq!(report["part"], "test");
+    assert!(place.text("run/config.toml").contains("min_steps = 300"));
+    assert_eq!(place.text("run/metrics.jsonl").lines().count(), 150);
+    place.ok("train --config run/config.toml --out again");
+    assert!(model(&place, "run") == model(&place, "again"));
+    // Who names epochs gets so many.
+    place.ok("train --config run/config.toml --epochs 4 --out short");
+    assert_eq!(place.text("short/metrics.jsonl").lines().count(), 4);
+    assert!(!place.text("short/config.toml").contains("min_steps"));
+    place.fails(
+        "train --resume run --epochs 301",
+        2,
+        &["a run whose length is a number of steps ends with it"],
+    );
+    place.fails(
+        &format!("{flags} --max-steps 200"),
+        2,
+        &["min_steps: found 300, expected at most max_steps, 200"],
+    );
+}

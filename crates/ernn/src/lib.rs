@@ -58,7 +58,11 @@ pub mod export;
 
 pub mod train;
 
+pub mod folds;
+
 pub mod compare;
+
+pub mod auto;
 
 pub mod reproduce;
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use ernn::cell::CellConfig;
 use ernn::compare::{self, Matching, Options, Plan, Request, RunDone, Shard, Start, Vary, Watcher};
+use ernn::data::Scheme;
 use ernn::train::Ending;
 
 use super::run_settings::{Given, stop_on_signals, threads};
@@ -35,6 +36,10 @@ pub struct Arguments {
     /// So many combinations of --vary for each cell, drawn at random
     #[arg(long, value_name = "N")]
     draw: Option<usize>,
+    /// Judge by folds of the training part instead of the test part: K of them, stratified and with groups whole, or each group in turn
+    /// (groups). The same folds for all rows, others for each seed
+    #[arg(long, value_name = "K|groups")]
+    folds: Option<Scheme>,
     /// Seeds of each row: N of them, from --seed on
     #[arg(long, value_name = "N", default_value_t = 3)]
     seeds: usize,
@@ -75,7 +80,11 @@ table is written from all runs that are finished, by whatever process. A run tha
 
 --vary searches for settings: `ernn compare DATA --cells lstm,ernn --vary learning-rate=0.002,0.005,0.01 --vary dropout=0,0.3` sorts \
 the table by the validation part, which each seed draws anew where the data has none, and leaves the best settings of each cell in \
-DIR/best/CELL.toml for `ernn train --config`.";
+DIR/best/CELL.toml for `ernn train --config`. With --folds 5 the folds judge instead.
+
+\
+The table holds every row against the best one, pair by pair (seeds, folds), and says which differences are more than noise. compare.csv has \
+the score of each seed and fold, compare.tex the table for LaTeX.";
 
 /// What all cells have alike.
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -133,6 +142,7 @@ fn request(arguments: &Arguments) -> Request {
         seeds: arguments.seeds,
         vary: arguments.vary.clone(),
         draw: arguments.draw,
+        folds: arguments.folds,
         matching: match arguments.matching {
             Alike::Hidden => Matching::Hidden,
             Alike::Parameters => Matching::Parameters,
@@ -160,6 +170,7 @@ impl Watcher for Lines {
         let run = done.run;
         let result = match run.ending {
             Ending::Diverged => "diverged".to_string(),
+            _ if run.folds.is_some() => format!("folds, {}", output::score(&run.evaluation)),
             _ => format!(
                 "{} {}, best epoch {}",
                 run.part,

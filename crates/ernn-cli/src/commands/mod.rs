@@ -21,7 +21,9 @@ pub mod reproduce;
 pub mod train;
 mod run_settings;
 mod stream_steps;
+mod train_auto;
 pub mod train_flags;
+mod train_folds;
 
 use std::path::Path;
 

@@ -5,10 +5,13 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use ernn::Error;
 use ernn::data;
+use ernn::folds;
 use ernn::train::{self, Ending, Options, Out, Outcome, Report, RunFolder};
 
 use super::run_settings::{Given, open_options, stop_on_signals, threads};
+use super::train_auto::{self, AutoFlags};
 use super::train_flags::{ModelFlags, TrainingFlags};
+use super::train_folds::{self, FoldFlags};
 use crate::failure::{Failure, Result};
 use crate::output::{self, percent, seconds};
 use crate::progress::Progress;
@@ -20,7 +23,7 @@ use crate::unused::{refuse_for_data, refuse_for_solver};
 pub struct Arguments {
     /// Known name, file or folder (left out with --resume; may be left out with --config)
     data: Option<String>,
-    /// Passes over the training part
+    /// Passes over the training part (without --min-steps: so many, neither more nor fewer)
     #[arg(long, value_name = "N")]
     epochs: Option<usize>,
     /// Settings file, as the config.toml of a run folder; flags come on top
@@ -43,6 +46,10 @@ pub struct Arguments {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    folds: FoldFlags,
+    #[command(flatten)]
+    auto: AutoFlags,
+    #[command(flatten)]
     model: ModelFlags,
     #[command(flatten)]
     training: TrainingFlags,
@@ -60,16 +67,16 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         threads: threads(arguments.threads)?,
         ..Options::default()
     };
-    let outcome = match &arguments.resume {
+    let report = match &arguments.resume {
         Some(folder) => resumed(arguments, folder, &options)?,
         None => fresh(arguments, &options)?,
     };
     if arguments.json {
-        output::print_json(&outcome.report)?;
+        output::print_json(&report)?;
     } else {
-        output::print(&summary(&outcome.report))?;
+        output::print(&summary(&report))?;
     }
-    match (&outcome.report.ending, &outcome.report.out) {
+    match (&report.ending, &report.out) {
         (Ending::Interrupted, Some(folder)) => Err(Failure::Interrupted(format!(
             "`ernn train --resume {}`",
             folder.display()
@@ -78,7 +85,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
 }
 
-fn fresh(arguments: &Arguments, options: &Options) -> Result<Outcome> {
+fn fresh(arguments: &Arguments, options: &Options) -> Result<Report> {
     let settings_of_run = arguments.from.as_deref().map(|run| run.join("config.toml"));
     let settings_of_run = settings_of_run.filter(|path| path.is_file());
     let given = Given {
@@ -103,22 +110,31 @@ fn fresh(arguments: &Arguments, options: &Options) -> Result<Outcome> {
     let dataset = given.open(&config)?;
     refuse_for_data(&arguments.model.shared, &arguments.training, &config, &dataset)?;
     stop_on_signals(&options.stop, "stopping after this batch");
+    if let Some(request) = arguments.auto.request(arguments.folds.folds) {
+        return train_auto::fresh(&dataset, &config, &request, options);
+    }
+    if let Some(request) = arguments.folds.request() {
+        return train_folds::fresh(&dataset, &config, request, options);
+    }
     watched(|progress| train::train(&dataset, &config, options, progress))
 }
 
 /// A run that diverges says where its last good state lies.
-fn watched(run: impl FnOnce(&mut Progress) -> ernn::Result<Outcome>) -> Result<Outcome> {
+fn watched(run: impl FnOnce(&mut Progress) -> ernn::Result<Outcome>) -> Result<Report> {
     let mut progress = Progress::new();
-    run(&mut progress).map_err(|error| match error {
+    let outcome = run(&mut progress);
+    outcome.map(|outcome| outcome.report).map_err(|error| match error {
         Error::NotFinite { .. } => Failure::Diverged(error, progress.folder_with_epoch().map(Path::to_path_buf)),
         error => Failure::Library(error),
     })
 }
 
-fn resumed(arguments: &Arguments, path: &Path, options: &Options) -> Result<Outcome> {
+fn resumed(arguments: &Arguments, path: &Path, options: &Options) -> Result<Report> {
     if arguments.data.is_some()
         || arguments.model != ModelFlags::default()
         || arguments.training != TrainingFlags::default()
+        || arguments.folds != FoldFlags::default()
+        || arguments.auto != AutoFlags::default()
         || (ReadingFlags {
             data_dir: None,
             ..arguments.reading.clone()
@@ -128,39 +144,81 @@ fn resumed(arguments: &Arguments, path: &Path, options: &Options) -> Result<Outc
             "--resume goes on with the settings of the run; only --epochs, --threads, --data-dir and --json go with it";
         return Err(Failure::Usage(text.to_string()));
     }
-    let folder = RunFolder::open(path)?;
+    let by_folds = folds::is_run_by_folds(path);
+    let folder = match by_folds {
+        true => RunFolder::open_without_checkpoint(path)?,
+        false => RunFolder::open(path)?,
+    };
     let mut config = folder.read_config()?;
     config.data.data_dir = arguments.reading.data_dir.clone().or(config.data.data_dir);
     if let Some(epochs) = arguments.epochs {
+        if by_folds {
+            let text = "--epochs: a training by folds goes on as it was begun; more epochs are another one (--config)";
+            return Err(Failure::Usage(text.to_string()));
+        }
         config.extend_to(epochs)?;
     }
     let dataset = open(&data::as_known(&config.data.source), &open_options(&config))?;
     stop_on_signals(&options.stop, "stopping after this batch");
-    watched(|progress| train::resume(&dataset, &config, folder, options, progress))
+    if by_folds {
+        return train_folds::resumed(&dataset, folder, options);
+    }
+    let options = Options {
+        folds: folds::numbers(path)?,
+        ..options.clone()
+    };
+    watched(|progress| train::resume(&dataset, &config, folder, &options, progress))
 }
 
 fn summary(report: &Report) -> String {
+    let by_folds = report.folds.as_ref().map(train_folds::summary);
+    let of_run = match report.part {
+        "folds" => {
+            return format!(
+                "{}: {}\n{}{}",
+                report.dataset,
+                report.cell,
+                by_folds.unwrap_or_default(),
+                folder(report)
+            );
+        }
+        _ => summary_of_run(report),
+    };
+    match by_folds {
+        Some(by_folds) => format!("{by_folds}\n\nthe final model, on everything:\n{of_run}"),
+        None => of_run,
+    }
+}
+
+fn folder(report: &Report) -> String {
+    let folder = report.out.as_ref();
+    folder.map_or_else(String::new, |out| format!("\nrun folder: {}", out.display()))
+}
+
+fn summary_of_run(report: &Report) -> String {
     let evaluation = output::evaluation(report.part, &report.evaluation);
     let validation = report
         .validation_accuracy
         .map_or_else(String::new, |accuracy| format!(" (validation {})", percent(accuracy)));
-    let folder = report
-        .out
-        .as_ref()
-        .map_or_else(String::new, |out| format!("\nrun folder: {}", out.display()));
+    let folder = folder(report);
     let ended = matches!(report.ending, Ending::Finished | Ending::EarlyStopped);
     let second = if ended && report.settings.training.retrain {
         " in the first pass; the model is the last epoch of the second, on all sequences"
     } else {
         ""
     };
+    let chosen = match (report.validated, ended) {
+        (false, true) => format!("no validation part: the model is the last of {} epochs", report.epochs),
+        _ => format!(
+            "best epoch {} of {}{validation}{second}",
+            report.best_epoch, report.epochs
+        ),
+    };
     format!(
-        "{}: {}, {}\nbest epoch {} of {}{validation}{second}, trained in {}, seed {}\n{evaluation}{folder}",
+        "{}: {}, {}\n{chosen}, trained in {}, seed {}\n{evaluation}{folder}",
         report.dataset,
         report.cell,
         output::size(report.parameters, report.nonzero_parameters),
-        report.best_epoch,
-        report.epochs,
         seconds(report.train_seconds),
         report.seed,
     )

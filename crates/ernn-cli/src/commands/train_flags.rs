@@ -217,6 +217,12 @@ impl SharedModelFlags {
 #[derive(Args, Clone, Debug, Default, PartialEq)]
 #[command(next_help_heading = "Training")]
 pub struct TrainingFlags {
+    /// Optimizer steps at least: a small data set gets more epochs, and the schedule is stretched along (0: no floor)
+    #[arg(long, value_name = "N")]
+    pub min_steps: Option<usize>,
+    /// Optimizer steps at most, but for those of one epoch (0: no ceiling)
+    #[arg(long, value_name = "N")]
+    pub max_steps: Option<usize>,
     /// Sequences a step
     #[arg(long, value_name = "N")]
     pub batch_size: Option<usize>,
@@ -226,7 +232,7 @@ pub struct TrainingFlags {
     /// How the learning rate falls: step, cosine or constant
     #[arg(long, value_name = "KIND")]
     pub schedule: Option<String>,
-    /// Halve the learning rate every N epochs
+    /// Halve the learning rate every N epochs (of --epochs, where --min-steps makes more of them)
     #[arg(long, value_name = "N")]
     pub halve_every: Option<usize>,
     /// Largest global norm of a gradient (0: no limit)
@@ -253,7 +259,7 @@ pub struct TrainingFlags {
     /// How much of the running average of the weights stays at a step; it is what is selected and saved (0: the last weights)
     #[arg(long, value_name = "X")]
     pub average: Option<f64>,
-    /// Part of the training sequences that selects the best epoch (0: none)
+    /// Part of the training sequences that selects the best epoch (0: none; the model is the last one, its weights averaged)
     #[arg(long, value_name = "X")]
     pub validation: Option<f64>,
     /// Weights of the classes in the loss: none or balanced
@@ -286,6 +292,8 @@ impl TrainingFlags {
     /// Puts the given flags over the settings; `epochs` are set before.
     pub fn apply(&self, config: &mut RunConfig) -> Result<()> {
         let training = &mut config.training;
+        set(&mut training.min_steps, self.min_steps);
+        set(&mut training.max_steps, self.max_steps);
         set(&mut training.batch_size, self.batch_size);
         set(&mut training.learning_rate, self.learning_rate);
         set(&mut training.clip_norm, self.clip_norm);

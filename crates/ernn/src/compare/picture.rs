@@ -67,12 +67,13 @@ fn overfitting(train: &[Line], validation: &[Line]) -> Option<String> {
 /// The mean of every epoch that all finished runs have reached: where one has stopped early, a mean of the others would jump.
 fn means(runs: &[PastRun], value: fn(&EpochRecord) -> Option<f64>) -> Vec<(f64, f64)> {
     let finished = runs.iter().filter(|run| run.is_finished());
-    let curves: Vec<Vec<f64>> = finished
-        .map(|run| run.selecting().filter_map(value).collect())
+    let point = |record: &EpochRecord| Some((record.epoch as f64, value(record)?));
+    let curves: Vec<Vec<(f64, f64)>> = finished
+        .map(|run| run.selecting().filter_map(point).collect())
         .collect();
-    let epochs = curves.iter().map(Vec::len).min().unwrap_or(0);
-    let mean = |epoch: usize| curves.iter().map(|curve| curve[epoch]).sum::<f64>() / curves.len() as f64;
-    (0..epochs).map(|epoch| ((epoch + 1) as f64, mean(epoch))).collect()
+    let points = curves.iter().map(Vec::len).min().unwrap_or(0);
+    let mean = |point: usize| curves.iter().map(|curve| curve[point].1).sum::<f64>() / curves.len() as f64;
+    (0..points).map(|point| (curves[0][point].0, mean(point))).collect()
 }
 
 #[cfg(test)]
@@ -108,6 +109,7 @@ mod tests {
             version: "0".to_string(),
             machine: serde_json::Value::Null,
             settings: RunConfig::defaults("digits"),
+            folds: None,
             history: losses.iter().enumerate().map(record).chain([retraining]).collect(),
         }
     }

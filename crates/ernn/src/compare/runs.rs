@@ -1,14 +1,17 @@
 //! From a plan to its table: the missing runs of this process, then what lies in the folder.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use super::difference::{self, Pairs};
 use super::folder::{self, Folder};
 use super::table::{Best, Table, TableRow};
 use super::{Part, Plan, PlannedRun, RunDone, Shard, Start, Watcher, latency, picture};
-use crate::data::Dataset;
+use crate::data::{Dataset, Scheme};
+use crate::folds;
 use crate::train::{self, Ending, Observer, PastRun, RunFolder, available_threads};
 use crate::{Error, Result};
 
@@ -126,7 +129,7 @@ impl Process<'_> {
             return Ok(OneRun::Ended(Box::new(past)));
         }
         let settings = self.plan.settings(run);
-        if folder.has_checkpoint() && folder.read_config()?.portable() != settings {
+        if folder.has_checkpoint() && folder.read_config()?.portable().asked() != settings.asked() {
             return Err(folder::other_settings(&path));
         }
         let options = train::Options {
@@ -135,6 +138,12 @@ impl Process<'_> {
             stop: Arc::clone(&self.options.stop),
             ..train::Options::default()
         };
+        if let Some(scheme) = self.plan.folds {
+            let mut warnings = Warnings(watcher);
+            folds::in_folder(self.dataset, &settings, scheme, folder, &options, &mut warnings)?;
+            let past = self.folder.ended(self.plan, run)?;
+            return Ok(past.map_or(OneRun::Interrupted, |past| OneRun::Ended(Box::new(past))));
+        }
         match train::resume(self.dataset, &settings, folder, &options, &mut Warnings(watcher)) {
             Ok(outcome) if outcome.report.ending == Ending::Interrupted => return Ok(OneRun::Interrupted),
             // One that diverged has left its report as well.
@@ -165,8 +174,10 @@ impl Process<'_> {
             complete: rows.iter().all(|row| row.complete),
             rows,
             best: Vec::new(),
+            pairs: self.pairs(),
         };
-        if self.plan.part == Part::Validation {
+        difference::to_the_best(&mut table);
+        if !self.plan.rows.iter().all(|row| row.varied.is_empty()) {
             table.sort();
             table.best = self.write_best(&table)?;
         }
@@ -175,7 +186,25 @@ impl Process<'_> {
         self.folder.write("compare.csv", &table.to_csv())?;
         let markdown = format!("{}\n![Learning curves](curves.svg)\n", table.to_markdown());
         self.folder.write("compare.md", &markdown)?;
+        self.folder.write("compare.tex", &table.to_latex())?;
         Ok(table)
+    }
+
+    /// How the runs of two rows belong together, and how much they have in common.
+    fn pairs(&self) -> Pairs {
+        let share = |held: f64| held / (1.0 - held);
+        let settings = &self.plan.rows[0].settings;
+        match (self.plan.part, self.plan.folds) {
+            (_, Some(Scheme::Number(number))) => Pairs::folds(share(1.0 / number as f64)),
+            (_, Some(Scheme::Groups)) => {
+                let groups: BTreeSet<u32> = self.dataset.train.groups.iter().copied().collect();
+                Pairs::folds(share(1.0 / groups.len().max(2) as f64))
+            }
+            (Part::Validation, None) if self.dataset.validation.is_none() => {
+                Pairs::splits(share(settings.training.validation))
+            }
+            _ => Pairs::seeds(),
+        }
     }
 
     /// The settings of the best row of each kind, each in a file that `ernn train --config` reads.
@@ -210,7 +239,7 @@ impl Process<'_> {
         let finished = runs.iter().find(|(_, past)| past.is_finished());
         match finished {
             Some((run, _)) if stored.is_none() && !self.options.stop.load(Ordering::Relaxed) => {
-                latency::measure(&path, &self.folder.run_path(self.plan, *run), self.dataset)?;
+                latency::measure(&path, &self.folder.model_path(self.plan, *run), self.dataset)?;
                 Ok(latency::stored(&path))
             }
             _ => Ok(stored),
@@ -227,6 +256,12 @@ enum OneRun {
 
 /// Runs say nothing but warnings here.
 struct Warnings<'a>(&'a mut dyn Watcher);
+
+impl folds::Watcher for Warnings<'_> {
+    fn warning(&mut self, text: &str) {
+        self.0.warning(text);
+    }
+}
 
 impl Observer for Warnings<'_> {
     fn warning(&mut self, text: &str) {

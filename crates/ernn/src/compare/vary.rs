@@ -53,7 +53,7 @@ impl FromStr for Vary {
 }
 
 /// A number, true or false, or a word.
-fn value(text: &str) -> Value {
+pub(crate) fn value(text: &str) -> Value {
     if let Ok(number) = text.parse::<i64>() {
         return Value::Integer(number);
     }
@@ -104,7 +104,8 @@ impl Varied {
     /// If the setting has no such value.
     pub fn apply(&self, config: &mut RunConfig) -> Result<()> {
         let name = &self.name[..];
-        if config.has_in_layers(name) {
+        // The cells' `max_steps` follows from the data; the name means that of the training.
+        if name != "max_steps" && config.has_in_layers(name) {
             return config.set_in_layers(name, &self.value);
         }
         match table_of(config, name) {

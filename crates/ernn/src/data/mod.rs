@@ -14,6 +14,7 @@ mod derived;
 mod dsa;
 mod facts;
 mod folder;
+mod folds;
 mod har;
 mod kind;
 mod known;
@@ -44,6 +45,7 @@ pub use audio::open_recordings;
 pub use channels::ChannelMatch;
 pub use derived::{Derivation, Deriver};
 pub use facts::{DatasetFacts, PartFacts, describe};
+pub use folds::{Folds, Scheme, folds};
 pub use kind::{SourceKind, kind};
 #[cfg(all(test, feature = "fetch"))]
 pub(crate) use known::IN_PERSON;

@@ -3,13 +3,19 @@
 //! Sequences of similar length share a batch; results come back in the order of the part, and each one is the same bits
 //! whatever it shared a batch with.
 
+mod folds;
 mod metric;
 mod report;
+mod spread;
+pub(crate) mod statistics;
 mod stream;
 
 use ernn_kernels::RowLoss;
+pub use folds::{FoldReport, FoldResult, FoldsReport, GroupReport};
 pub use metric::Metric;
 pub use report::{ClassReport, Evaluation};
+pub use spread::Spread;
+pub(crate) use spread::mean;
 pub use stream::Stream;
 pub(crate) use stream::for_streams;
 

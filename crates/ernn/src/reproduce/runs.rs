@@ -229,7 +229,7 @@ impl Process<'_> {
         if let Some(record) = self.over(run)? {
             return Ok(OneRun::Done(Box::new(record)));
         }
-        if folder.has_checkpoint() && folder.read_config()?.portable() != settings.portable() {
+        if folder.has_checkpoint() && folder.read_config()?.portable().asked() != settings.portable().asked() {
             return Err(setting(
                 "--work",
                 &format!("{}, a run with other settings", path.display()),
@@ -351,7 +351,7 @@ fn seconds_in(path: &Path) -> f64 {
 
 /// Settings without what follows from the data: they can be compared before it is read.
 fn without_steps(settings: &RunConfig) -> RunConfig {
-    let mut settings = settings.portable();
+    let mut settings = settings.portable().asked();
     if settings.has_in_layers("max_steps") {
         let one = Value::Integer(1);
         settings

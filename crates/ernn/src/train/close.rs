@@ -1,9 +1,9 @@
 //! The end of a run: the best parameters become a model, are measured, and the folder gets model and report.
 
 use super::parts::Parts;
-use super::run::Run;
+use super::run::{Run, last_selecting_epoch};
 use super::{Ending, Machine, Observer, Outcome, Report, RunFolder};
-use crate::checkpoint::{EpochRecord, Phase, Provenance, RunState, SavedModel};
+use crate::checkpoint::{Phase, Provenance, RunState, SavedModel};
 use crate::evaluate::{self, Evaluation};
 use crate::model::Model;
 use crate::{Error, Result};
@@ -89,7 +89,6 @@ impl Close<'_> {
 
     fn report(&self, model: &SavedModel, part: &'static str, evaluation: Evaluation) -> Report {
         let (run, state) = (self.run, self.state);
-        let selecting = |record: &&EpochRecord| record.phase == Phase::Select;
         let seconds: f64 = state.history.iter().map(|record| record.seconds).sum();
         Report {
             dataset: run.dataset.name.clone(),
@@ -103,8 +102,10 @@ impl Close<'_> {
             size_kb: model.size_kb(),
             model_bytes: model.file_bytes(),
             train_seconds: seconds + state.tally.seconds,
-            epochs: state.history.iter().filter(selecting).count(),
+            epochs: last_selecting_epoch(&state.history),
+            optimizer_steps: state.optimizer_steps,
             best_epoch: model.provenance.best_epoch,
+            validated: self.parts.validation.is_some() || state.best.as_ref().is_some_and(|best| best.score.is_some()),
             seed: run.config.training.seed,
             ending: self.ending,
             cut_short: matches!(self.ending, Ending::Interrupted | Ending::Diverged),
@@ -113,6 +114,7 @@ impl Close<'_> {
             version: env!("CARGO_PKG_VERSION"),
             settings: run.config.clone(),
             machine: Machine::here(run.options.threads),
+            folds: run.options.folds.clone(),
         }
     }
 }

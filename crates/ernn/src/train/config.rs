@@ -120,6 +120,17 @@ pub struct TrainingSettings {
     pub seed: u64,
     /// Passes over the training part.
     pub epochs: usize,
+    /// Optimizer steps that a run takes at least: where the epochs have fewer, there are more of them, and the schedule is stretched. 0: no
+    /// floor.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub min_steps: usize,
+    /// Optimizer steps at most, but for those of one epoch, which a run always takes. 0: no ceiling.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub max_steps: usize,
+    /// How often the initial step sizes of the cells (of other cells the learning rate) were halved because the run diverged in its first epoch.
+    /// The settings have the halves; this says what they were halves of.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub halvings: u32,
     /// Sequences a step.
     pub batch_size: usize,
     /// Of the first epoch.
@@ -295,31 +306,24 @@ impl RunConfig {
         }
     }
 
-    /// Another number of epochs; a cosine schedule ends with them.
+    /// Another number of epochs, and no other length: who names epochs wants so many. A cosine schedule ends with them.
     pub fn set_epochs(&mut self, epochs: usize) {
         self.training.epochs = epochs;
+        self.training.min_steps = 0;
+        self.training.max_steps = 0;
         if let Schedule::Cosine { epochs: end, .. } = &mut self.training.schedule {
             *end = epochs;
         }
     }
 
     /// All settings, those too that a file leaves out because nothing is asked for.
-    fn tables(&self) -> toml::Table {
+    pub(super) fn tables(&self) -> toml::Table {
         let mut all = toml::Table::try_from(self).expect("settings are plain structs");
         let transforms = toml::Table::try_from(&self.model.transforms).expect("settings are plain structs");
         if let Some(model) = all.get_mut("model").and_then(toml::Value::as_table_mut) {
             model.insert("transforms".to_string(), toml::Value::Table(transforms));
         }
         all
-    }
-
-    /// Whether a table has a setting of this name; a table inside another one is `training.optimizer`.
-    pub fn has(&self, table: &str, name: &str) -> bool {
-        let all = self.tables();
-        let mut path = table.split('.');
-        let first = path.next().and_then(|first| all.get(first));
-        let inner = path.fold(first, |outer, key| outer?.get(key));
-        inner.is_some_and(|inner| inner.get(name).is_some())
     }
 
     /// The names of the settings in a table that have one value.
@@ -383,6 +387,12 @@ impl RunConfig {
             epochs,
             &format!("{old}: the thirds of a run with sparsity end with it"),
         )?;
+        demand(
+            epochs == old || (self.training.min_steps == 0 && self.training.max_steps == 0),
+            "epochs",
+            epochs,
+            &format!("{old}: a run whose length is a number of steps ends with it"),
+        )?;
         self.training.epochs = epochs;
         Ok(())
     }
@@ -418,6 +428,10 @@ impl RunConfig {
     }
 }
 
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 /// The exponential of many times more is not a number of 32 bits.
 const MOST_GAIN: f64 = 10.0;
 
@@ -434,6 +448,12 @@ impl TrainingSettings {
             "0 to 9223372036854775807",
         )?;
         demand(self.epochs > 0, "epochs", self.epochs, "at least 1")?;
+        demand(
+            self.max_steps == 0 || self.min_steps <= self.max_steps,
+            "min_steps",
+            self.min_steps,
+            &format!("at most max_steps, {}", self.max_steps),
+        )?;
         demand(self.batch_size > 0, "batch_size", self.batch_size, "at least 1")?;
         demand(
             positive(self.learning_rate),

@@ -216,6 +216,9 @@ pub(super) fn for_source(source: &str) -> RunConfig {
         training: TrainingSettings {
             seed: 1,
             epochs: choice.epochs,
+            min_steps: 0,
+            max_steps: 0,
+            halvings: 0,
             batch_size: choice.batch_size,
             learning_rate: choice.learning_rate,
             clip_norm: 1.0,

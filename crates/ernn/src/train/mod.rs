@@ -6,6 +6,7 @@
 //! ```
 
 mod aliases;
+mod by_name;
 mod close;
 mod config;
 mod curves;
@@ -13,11 +14,13 @@ mod defaults;
 mod epochs;
 mod from;
 mod layers;
+mod length;
 mod observer;
 mod overfitting;
 mod parts;
 mod past_run;
 mod report;
+mod restart;
 mod resumed;
 mod run;
 mod run_folder;

@@ -105,6 +105,11 @@ impl RunFolder {
         Self::with_lock(path)
     }
 
+    /// As [`open`](Self::open), of a run that may have come to no checkpoint: one by folds has those of its folds before.
+    pub fn open_without_checkpoint(path: &Path) -> Result<Self> {
+        Self::with_lock(path)
+    }
+
     /// Opens a folder in which a run goes on or, where it has no checkpoint yet, begins; makes it if it does not exist. None:
     /// another process is training in it.
     pub fn enter(path: &Path) -> Result<Option<Self>> {
@@ -159,7 +164,7 @@ impl RunFolder {
         RunState::load(&self.path.join(CHECKPOINT_FILE))
     }
 
-    pub(super) fn write_config(&self, config: &RunConfig) -> Result<()> {
+    pub(crate) fn write_config(&self, config: &RunConfig) -> Result<()> {
         write_atomically(&self.path.join(CONFIG_FILE), config.to_toml().as_bytes())
     }
 
@@ -171,7 +176,7 @@ impl RunFolder {
         model.save(&self.path.join(MODEL_FILE))
     }
 
-    pub(super) fn write_report(&self, report: &Report, history: &[EpochRecord]) -> Result<()> {
+    pub(crate) fn write_report(&self, report: &Report, history: &[EpochRecord]) -> Result<()> {
         let mut json = serde_json::to_string_pretty(report).expect("reports are plain structs");
         json.push('\n');
         write_atomically(&self.path.join(RESULT_FILE), json.as_bytes())?;
