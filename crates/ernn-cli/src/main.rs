@@ -7,6 +7,7 @@ mod failure;
 mod output;
 mod progress;
 mod reading;
+mod table_flags;
 mod text_flags;
 
 use std::process::ExitCode;

@@ -107,7 +107,7 @@ fn read_part(name: &str, part: &str, files: &[PathBuf], options: &OpenOptions) -
     let (labels, values): (Vec<&PathBuf>, Vec<&PathBuf>) = of_part.partition(|file| is_labels(file));
     let raw = match (values.as_slice(), labels.as_slice()) {
         ([], []) => return Ok(None),
-        ([values], []) => Format::read_part(values, &read_file(values)?, options)?,
+        ([values], []) => Format::read_part(values, options)?,
         ([values], [labels]) if Format::of(values) == Some(Format::Npy) => read_pair(values, labels, options)?,
         _ => {
             let names: Vec<String> = values.iter().chain(&labels).map(|file| file_name(file)).collect();

@@ -38,6 +38,7 @@ mod view;
 
 pub use audio::open_recordings;
 pub use channels::ChannelMatch;
+pub use csv::{LabelKind, Layout, TableOptions};
 pub use facts::{DatasetFacts, PartFacts, describe};
 pub use known::{Known, found, known};
 pub use labels::list;
@@ -51,6 +52,6 @@ pub use part::{Dataset, Part, Sequences, Task};
 pub use preparation::{Preparation, SplitBy};
 pub use split::split;
 pub(crate) use text::is_running_text;
-pub use text::{END_OF_LINE, InvalidText, TextOptions, TokenKind, UNKNOWN, Vocabulary};
+pub use text::{END_OF_LINE, Encoding, InvalidText, TextOptions, TokenKind, UNKNOWN, Vocabulary};
 pub use values::{Images, NoiseKind, NoiseSteps, Values};
 pub use view::View;

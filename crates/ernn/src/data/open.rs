@@ -5,9 +5,14 @@ use std::path::{Path, PathBuf};
 
 use super::raw::{Raw, assemble};
 use super::{
-    Dataset, MissingPolicy, Preparation, Sequences, TextOptions, Vocabulary, csv, folder, known, npy, npz, text, ts,
+    Dataset, MissingPolicy, Preparation, Sequences, TableOptions, TextOptions, Vocabulary, csv, folder, known, labels,
+    npy, npz, text, ts,
 };
 use crate::{Error, Result};
+
+/// The path that means standard input, and what it is called.
+const STDIN: &str = "-";
+const STDIN_NAME: &str = "standard input";
 
 /// How to open data.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -22,8 +27,10 @@ pub struct OpenOptions {
     pub cache: Option<PathBuf>,
     /// How known data sets are prepared.
     pub preparation: Preparation,
-    /// How text becomes tokens.
+    /// How text becomes tokens, and how the letters of a table are written.
     pub text: TextOptions,
+    /// What the columns of a table of numbers are.
+    pub table: TableOptions,
 }
 
 impl OpenOptions {
@@ -49,8 +56,18 @@ pub fn open(name_or_path: &str, options: &OpenOptions) -> Result<Dataset> {
         return dataset;
     }
     let path = Path::new(name_or_path);
-    if text::is_text(path, &options.text) {
+    if options.table.layout.is_default() && text::is_text(path, &options.text) {
         return text::open(name_or_path, path, &options.text);
+    }
+    let dataset = open_numbers(name_or_path, path, options)?;
+    labels::check_classes(&dataset, options.table.labels)?;
+    Ok(dataset)
+}
+
+fn open_numbers(name_or_path: &str, path: &Path, options: &OpenOptions) -> Result<Dataset> {
+    if name_or_path == STDIN {
+        let raw = csv::read_stream(std::io::stdin().lock(), Path::new(STDIN_NAME), options)?;
+        return assemble(STDIN_NAME, raw.finish(options.missing)?, [None, None]);
     }
     if path.is_dir() {
         return folder::open(name_or_path, path, options);
@@ -61,8 +78,8 @@ pub fn open(name_or_path: &str, options: &OpenOptions) -> Result<Dataset> {
             problem: "no file or folder of this name, and not one of the known data sets (`ernn data list`)".to_owned(),
         });
     }
-    let [train, validation, test] = Format::read(path, &read_file(path)?, options)?
-        .map(|part| part.map(|raw| raw.finish(options.missing)).transpose());
+    let [train, validation, test] =
+        Format::read(path, options)?.map(|part| part.map(|raw| raw.finish(options.missing)).transpose());
     assemble(name_or_path, train?.unwrap_or_default(), [validation?, test?])
 }
 
@@ -71,8 +88,7 @@ pub fn open(name_or_path: &str, options: &OpenOptions) -> Result<Dataset> {
 /// # Errors
 /// As [`open`].
 pub fn open_sequences(path: &Path, options: &OpenOptions) -> Result<Sequences> {
-    let bytes = read_file(path)?;
-    Format::read_part(path, &bytes, options)?
+    Format::read_part(path, options)?
         .finish(options.missing)?
         .into_sequences()
 }
@@ -81,13 +97,9 @@ pub fn open_sequences(path: &Path, options: &OpenOptions) -> Result<Sequences> {
 ///
 /// # Errors
 /// As [`open`]; the place is called `standard input`.
-pub fn read_sequences(mut reader: impl Read, options: &OpenOptions) -> Result<Sequences> {
-    let path = Path::new("standard input");
-    let mut bytes = Vec::new();
-    reader
-        .read_to_end(&mut bytes)
-        .map_err(|source| io_error(path, source))?;
-    csv::read(&bytes, path)?.finish(options.missing)?.into_sequences()
+pub fn read_sequences(reader: impl Read, options: &OpenOptions) -> Result<Sequences> {
+    let raw = csv::read_stream(reader, Path::new(STDIN_NAME), options)?;
+    raw.finish(options.missing)?.into_sequences()
 }
 
 /// Opens texts to classify, labelled or not, as tokens of a vocabulary: a table with a text column (without a name for it in the
@@ -104,7 +116,7 @@ pub fn open_texts(path: &Path, options: &OpenOptions, vocabulary: &Vocabulary) -
 /// # Errors
 /// As [`open`]; the place is called `standard input`.
 pub fn read_texts(reader: impl Read, options: &OpenOptions, vocabulary: &Vocabulary) -> Result<Sequences> {
-    text::unlabelled::stream(reader, Path::new("standard input"), &options.text, vocabulary)
+    text::unlabelled::stream(reader, Path::new(STDIN_NAME), &options.text, vocabulary)
 }
 
 fn io_error(path: &Path, source: std::io::Error) -> Error {
@@ -119,6 +131,12 @@ pub(super) fn read_file(path: &Path) -> Result<Vec<u8>> {
     std::fs::read(path).map_err(|source| io_error(path, source))
 }
 
+/// A table that comes through a pipe, `/dev/stdin` included: its name says nothing about it.
+fn is_stream(path: &Path) -> bool {
+    let special = path.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir());
+    special || path.starts_with("/dev") || path.starts_with("/proc/self/fd")
+}
+
 /// A file format, told from the end of the file's name.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Format {
@@ -130,6 +148,9 @@ pub(super) enum Format {
 
 impl Format {
     pub fn of(path: &Path) -> Option<Format> {
+        if is_stream(path) {
+            return Some(Format::Csv);
+        }
         match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
             "ts" => Some(Format::Ts),
             "csv" | "tsv" => Some(Format::Csv),
@@ -140,22 +161,25 @@ impl Format {
     }
 
     /// Training (or the only), validation and test part of a file.
-    fn read(path: &Path, bytes: &[u8], options: &OpenOptions) -> Result<[Option<Raw>; 3]> {
-        let format = Format::of(path).ok_or_else(|| Error::Data {
+    fn read(path: &Path, options: &OpenOptions) -> Result<[Option<Raw>; 3]> {
+        // Whoever says that a file has no header says that it is a table.
+        let said = (!options.table.layout.is_default()).then_some(Format::Csv);
+        let format = Format::of(path).or(said).ok_or_else(|| Error::Data {
             dataset: path.display().to_string(),
             problem: "not a known kind of file: expected .ts, .csv, .tsv, .npy or .npz".to_owned(),
         })?;
+        let one = |raw| [Some(raw), None, None];
         match format {
-            Format::Ts => ts::read(bytes, path).map(|raw| [Some(raw), None, None]),
-            Format::Csv => csv::read(bytes, path).map(|raw| [Some(raw), None, None]),
-            Format::Npy => npy::read(bytes, path, options).map(|raw| [Some(raw), None, None]),
-            Format::Npz => npz::read(bytes, path, options),
+            Format::Ts => ts::read(&read_file(path)?, path).map(one),
+            Format::Csv => csv::read(path, options).map(one),
+            Format::Npy => npy::read(&read_file(path)?, path, options).map(one),
+            Format::Npz => npz::read(&read_file(path)?, path, options),
         }
     }
 
     /// A file that has to be one part.
-    pub fn read_part(path: &Path, bytes: &[u8], options: &OpenOptions) -> Result<Raw> {
-        match Format::read(path, bytes, options)? {
+    pub fn read_part(path: &Path, options: &OpenOptions) -> Result<Raw> {
+        match Format::read(path, options)? {
             [Some(raw), None, None] => Ok(raw),
             _ => Err(super::raw::format_error(
                 path,

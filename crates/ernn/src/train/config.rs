@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{defaults, layers};
 use crate::cell::CellConfig;
-use crate::data::{Dataset, MissingPolicy, OpenOptions, Preparation, Task, TextOptions};
+use crate::data::{Dataset, MissingPolicy, OpenOptions, Preparation, TableOptions, Task, TextOptions};
 use crate::model::{Embedding, ModelConfig, Pooling, Quantize};
 use crate::optim::{OptimizerConfig, Schedule};
 use crate::{Error, Result};
@@ -44,6 +44,9 @@ pub struct DataSettings {
     /// How text becomes tokens.
     #[serde(default, skip_serializing_if = "TextOptions::is_default")]
     pub text: TextOptions,
+    /// What the columns of a table of numbers are.
+    #[serde(default, skip_serializing_if = "TableOptions::is_default")]
+    pub table: TableOptions,
 }
 
 impl DataSettings {
@@ -55,6 +58,7 @@ impl DataSettings {
             features: self.features,
             preparation: self.preparation,
             text: self.text.clone(),
+            table: self.table.clone(),
             ..OpenOptions::default()
         }
     }

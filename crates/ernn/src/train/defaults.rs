@@ -4,7 +4,7 @@
 
 use super::{ClassWeights, DataSettings, EmbeddingSettings, ModelSettings, RunConfig, TrainingSettings};
 use crate::cell::{Activation, CellConfig, ErnnConfig, Rank};
-use crate::data::{MissingPolicy, Preparation, TextOptions, is_running_text};
+use crate::data::{MissingPolicy, Preparation, TableOptions, TextOptions, is_running_text};
 use crate::model::{Pooling, Quantize};
 use crate::optim::{OptimizerConfig, Schedule};
 use crate::{Error, Result};
@@ -198,6 +198,7 @@ pub(super) fn for_source(source: &str) -> RunConfig {
             data_dir: None,
             preparation: Preparation::default(),
             text: TextOptions::default(),
+            table: TableOptions::default(),
         },
         model: ModelSettings {
             dropout: match running_text {

@@ -26,7 +26,7 @@ pub(super) fn open(name: &str, path: &Path, options: &TextOptions) -> Result<Dat
     let mut reader = Reader::default();
     let files = parts(name, path, &RUNNING)?;
     let mut read = |file: &Path| -> Result<Vec<u32>> {
-        let text = checked::open(file, options.invalid)?;
+        let text = checked::open(file, options)?;
         let tokens = reader.read(text, file, |line, take| match options.tokens {
             TokenKind::Words => split_at_spaces(line, take),
             TokenKind::Characters => characters_of(line, take),
