@@ -9,6 +9,7 @@ mod output;
 mod progress;
 mod reading;
 mod significant;
+mod table_flags;
 mod text_flags;
 mod unused;
 

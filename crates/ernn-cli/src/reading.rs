@@ -4,13 +4,16 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use ernn::checkpoint::SavedModel;
-use ernn::data::{self, Dataset, MissingPolicy, NoiseKind, OpenOptions, Preparation, SplitBy, TextOptions};
+use ernn::data::{
+    self, Dataset, MissingPolicy, NoiseKind, OpenOptions, Preparation, SplitBy, TableOptions, TextOptions,
+};
 use ernn::train::RunConfig;
 use serde::de::value::{Error as ValueError, StrDeserializer};
 use serde::de::{DeserializeOwned, IntoDeserializer};
 
 use crate::failure::Result;
 use crate::output::say;
+use crate::table_flags::TableFlags;
 use crate::text_flags::TextFlags;
 
 /// How data is read.
@@ -35,6 +38,9 @@ pub struct ReadingFlags {
     /// How text is read.
     #[command(flatten)]
     pub text: TextFlags,
+    /// What the columns of a table are.
+    #[command(flatten)]
+    pub table: TableFlags,
 }
 
 /// How known data sets are prepared; what is not named stays as in the settings.
@@ -89,6 +95,9 @@ impl ReadingFlags {
         let Some(config) = settings(saved)? else {
             return Ok(self.clone());
         };
+        // New data may have no labels; a label column that a flag names must be there.
+        let run_label = config.data.text.label_column.as_deref();
+        let run_label = run_label.filter(|_| !self.text.names_labels());
         Ok(ReadingFlags {
             missing: self.missing.or(Some(config.data.missing)),
             features: self.features.or(config.data.features),
@@ -96,6 +105,10 @@ impl ReadingFlags {
             group_pattern: self.group_pattern.clone().or(config.data.group_pattern),
             preparation: self.preparation.over(config.data.preparation).into(),
             text: self.text.over(&config.data.text).into(),
+            table: self
+                .table
+                .after_run(&config.data.table, run_label, &saved.feature_names)
+                .into(),
         })
     }
 
@@ -108,6 +121,7 @@ impl ReadingFlags {
             group_pattern: self.group_pattern.clone(),
             preparation: self.preparation.over(Preparation::default()),
             text: self.text.over(&TextOptions::default()),
+            table: self.table.over(&TableOptions::default()),
             ..OpenOptions::default()
         }
     }

@@ -38,6 +38,7 @@ impl Given<'_> {
         }
         config.data.preparation = self.reading.preparation.over(config.data.preparation);
         config.data.text = self.reading.text.over(&config.data.text);
+        config.data.table = self.reading.table.over(&config.data.table);
         config.data.features = self.reading.features.or(config.data.features);
         config.data.group_pattern = self.reading.group_pattern.clone().or(config.data.group_pattern);
         config.data.data_dir = self.reading.data_dir.clone().or(config.data.data_dir);

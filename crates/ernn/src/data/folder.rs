@@ -107,7 +107,7 @@ fn read_part(name: &str, part: &str, files: &[PathBuf], options: &OpenOptions) -
     let is_array = |file: &Path| Format::of(file) == Some(Format::Npy);
     let raw = match (values.as_slice(), labels.as_slice(), groups.as_slice()) {
         ([], [], []) => return Ok(None),
-        ([values], [], []) => Format::read_part(values, &read_file(values)?, options)?,
+        ([values], [], []) => Format::read_part(values, options)?,
         ([values], [] | [_], [] | [_]) if is_array(values) => {
             read_arrays(values, labels.first().copied(), groups.first().copied(), options)?
         }

@@ -43,6 +43,7 @@ mod view;
 
 pub use audio::open_recordings;
 pub use channels::ChannelMatch;
+pub use csv::{LabelKind, Layout, TableOptions};
 pub use derived::{Derivation, Deriver};
 pub use facts::{DatasetFacts, PartFacts, describe};
 pub use folds::{Folds, Scheme, folds};
@@ -62,7 +63,7 @@ pub use preparation::{Preparation, SplitBy};
 pub use similar::{nearest_first, similar};
 pub use split::split;
 pub(crate) use text::is_running_text;
-pub use text::{END_OF_LINE, InvalidText, TextOptions, TokenKind, UNKNOWN, Vocabulary};
+pub use text::{END_OF_LINE, Encoding, InvalidText, TextOptions, TokenKind, UNKNOWN, Vocabulary};
 pub use transforms::{Transforms, Triad};
 pub use values::{Images, NoiseKind, NoiseSteps, Values};
 pub use view::View;

@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 use super::raw::{Raw, assemble};
 use super::similar::{is_misspelled, similar};
 use super::{
-    Dataset, MissingPolicy, Preparation, Sequences, TextOptions, Vocabulary, csv, folder, known, npy, npz, text, ts,
+    Dataset, MissingPolicy, Preparation, Sequences, TableOptions, TextOptions, Vocabulary, csv, folder, known, labels,
+    npy, npz, text, ts,
 };
 use crate::{Error, Result};
 
-/// What standard input is called.
+/// The path that means standard input, and what it is called.
+const STDIN: &str = "-";
 const STDIN_NAME: &str = "standard input";
 
 /// How to open data.
@@ -28,8 +30,10 @@ pub struct OpenOptions {
     pub group_pattern: Option<String>,
     /// How known data sets are prepared.
     pub preparation: Preparation,
-    /// How text becomes tokens.
+    /// How text becomes tokens, and how the letters of a table are written.
     pub text: TextOptions,
+    /// What the columns of a table of numbers are.
+    pub table: TableOptions,
 }
 
 impl OpenOptions {
@@ -56,8 +60,18 @@ pub fn open(name_or_path: &str, options: &OpenOptions) -> Result<Dataset> {
         return dataset;
     }
     let path = Path::new(name_or_path);
-    if text::is_text(path, &options.text) {
+    if options.table.layout.is_default() && text::is_text(path, &options.text) {
         return text::open(name_or_path, path, &options.text);
+    }
+    let dataset = open_numbers(name_or_path, path, options)?;
+    labels::check_classes(&dataset, options.table.labels)?;
+    Ok(dataset)
+}
+
+fn open_numbers(name_or_path: &str, path: &Path, options: &OpenOptions) -> Result<Dataset> {
+    if name_or_path == STDIN {
+        return Format::read_stream(std::io::stdin().lock(), Path::new(STDIN_NAME), options)
+            .and_then(|parts| assembled(STDIN_NAME, parts, options));
     }
     if path.is_dir() {
         return folder::open(name_or_path, path, options);
@@ -65,9 +79,12 @@ pub fn open(name_or_path: &str, options: &OpenOptions) -> Result<Dataset> {
     if !path.exists() {
         return Err(nothing_of(name_or_path));
     }
-    let [train, validation, test] = Format::read(path, &read_file(path)?, options)?
-        .map(|part| part.map(|raw| raw.finish(options.missing)).transpose());
-    assemble(name_or_path, train?.unwrap_or_default(), [validation?, test?])
+    assembled(name_or_path, Format::read(path, options)?, options)
+}
+
+fn assembled(name: &str, parts: [Option<Raw>; 3], options: &OpenOptions) -> Result<Dataset> {
+    let [train, validation, test] = parts.map(|part| part.map(|raw| raw.finish(options.missing)).transpose());
+    assemble(name, train?.unwrap_or_default(), [validation?, test?])
 }
 
 /// Nothing has this name: what may have been meant is named.
@@ -107,8 +124,7 @@ fn nothing_of(name: &str) -> Error {
 /// # Errors
 /// As [`open`].
 pub fn open_sequences(path: &Path, options: &OpenOptions) -> Result<Sequences> {
-    let bytes = read_file(path)?;
-    Format::read_part(path, &bytes, options)?
+    Format::read_part(path, options)?
         .finish(options.missing)?
         .into_sequences()
 }
@@ -117,15 +133,13 @@ pub fn open_sequences(path: &Path, options: &OpenOptions) -> Result<Sequences> {
 ///
 /// # Errors
 /// As [`open`]; the place is called `standard input`.
-pub fn read_sequences(mut reader: impl Read, options: &OpenOptions) -> Result<Sequences> {
-    let path = Path::new(STDIN_NAME);
-    let mut bytes = Vec::new();
-    reader
-        .read_to_end(&mut bytes)
-        .map_err(|source| io_error(path, source))?;
-    Format::read_part(path, &bytes, options)?
-        .finish(options.missing)?
-        .into_sequences()
+pub fn read_sequences(reader: impl Read, options: &OpenOptions) -> Result<Sequences> {
+    one_part(
+        Format::read_stream(reader, Path::new(STDIN_NAME), options)?,
+        Path::new(STDIN_NAME),
+    )?
+    .finish(options.missing)?
+    .into_sequences()
 }
 
 /// Opens texts to classify, labelled or not, as tokens of a vocabulary: a table with a text column (without a name for it in the
@@ -194,31 +208,66 @@ impl Format {
     }
 
     /// Training (or the only), validation and test part of a file.
-    fn read(path: &Path, bytes: &[u8], options: &OpenOptions) -> Result<[Option<Raw>; 3]> {
-        let by_content = || is_stream(path).then(|| Format::of_content(bytes));
-        let format = Format::of(path).or_else(by_content).ok_or_else(|| Error::Data {
+    fn read(path: &Path, options: &OpenOptions) -> Result<[Option<Raw>; 3]> {
+        if is_stream(path) {
+            let pipe = std::fs::File::open(path).map_err(|source| io_error(path, source))?;
+            return Format::read_stream(pipe, path, options);
+        }
+        // Whoever says that a file has no header says that it is a table.
+        let said = (!options.table.layout.is_default()).then_some(Format::Csv);
+        let format = Format::of(path).or(said).ok_or_else(|| Error::Data {
             dataset: path.display().to_string(),
             problem: "not a known kind of file: expected .ts, .csv, .tsv, .npy or .npz".to_owned(),
         })?;
+        let one = |raw| [Some(raw), None, None];
         match format {
-            Format::Ts => ts::read(bytes, path).map(|raw| [Some(raw), None, None]),
-            Format::Csv => csv::read(bytes, path).map(|raw| [Some(raw), None, None]),
-            Format::Npy => npy::read(bytes, path, options).map(|raw| [Some(raw), None, None]),
-            Format::Npz => npz::read(bytes, path, options),
+            Format::Ts => ts::read(&read_file(path)?, path).map(one),
+            Format::Csv => csv::read(path, options).map(one),
+            Format::Npy => npy::read(&read_file(path)?, path, options).map(one),
+            Format::Npz => npz::read(&read_file(path)?, path, options),
+        }
+    }
+
+    /// The same of what can be read once alone; `path` names it in errors. A table is not held whole.
+    fn read_stream(mut source: impl Read, path: &Path, options: &OpenOptions) -> Result<[Option<Raw>; 3]> {
+        let error = |source| io_error(path, source);
+        let mut beginning = Vec::new();
+        (&mut source)
+            .take(BEGINNING)
+            .read_to_end(&mut beginning)
+            .map_err(error)?;
+        let format = Format::of_content(&beginning);
+        let mut source = std::io::Cursor::new(beginning).chain(source);
+        if format == Format::Csv {
+            return Ok([Some(csv::read_stream(source, path, options)?), None, None]);
+        }
+        let mut bytes = Vec::new();
+        source.read_to_end(&mut bytes).map_err(error)?;
+        match format {
+            Format::Ts => Ok([Some(ts::read(&bytes, path)?), None, None]),
+            Format::Npy => Ok([Some(npy::read(&bytes, path, options)?), None, None]),
+            _ => npz::read(&bytes, path, options),
         }
     }
 
     /// A file that has to be one part.
-    pub fn read_part(path: &Path, bytes: &[u8], options: &OpenOptions) -> Result<Raw> {
-        match Format::read(path, bytes, options)? {
-            [Some(raw), None, None] => Ok(raw),
-            _ => Err(super::raw::format_error(
-                path,
-                "",
-                "several parts in one file",
-                "the arrays X and y of one part",
-            )),
-        }
+    pub fn read_part(path: &Path, options: &OpenOptions) -> Result<Raw> {
+        one_part(Format::read(path, options)?, path)
+    }
+}
+
+/// Bytes of a pipe that tell its format.
+const BEGINNING: u64 = 64;
+
+fn one_part(parts: [Option<Raw>; 3], path: &Path) -> Result<Raw> {
+    match parts {
+        [Some(raw), None, None] => Ok(raw),
+        _ => Err(super::raw::format_error(
+            path,
+            "",
+            "several parts in one file",
+            "the arrays X and y of one part",
+        )),
     }
 }
 

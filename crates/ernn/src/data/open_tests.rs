@@ -237,7 +237,8 @@ fn sequences_from_a_stream() {
         .to_string();
     assert_eq!(
         error,
-        "standard input, line 2, column \"x\": found \"c\", expected a number"
+        "standard input, line 2, column \"x\": found \"c\", expected a number (--ignore x leaves the column out, --group-column x makes \
+         groups of it)"
     );
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{defaults, layers};
 use crate::cell::CellConfig;
-use crate::data::{Dataset, MissingPolicy, OpenOptions, Preparation, Task, TextOptions, Transforms};
+use crate::data::{Dataset, MissingPolicy, OpenOptions, Preparation, TableOptions, Task, TextOptions, Transforms};
 use crate::model::{Embedding, ModelConfig, Pooling, Quantize};
 use crate::optim::{OptimizerConfig, Schedule};
 use crate::{Error, Result};
@@ -47,6 +47,9 @@ pub struct DataSettings {
     /// How text becomes tokens.
     #[serde(default, skip_serializing_if = "TextOptions::is_default")]
     pub text: TextOptions,
+    /// What the columns of a table of numbers are.
+    #[serde(default, skip_serializing_if = "TableOptions::is_default")]
+    pub table: TableOptions,
 }
 
 impl DataSettings {
@@ -59,6 +62,7 @@ impl DataSettings {
             group_pattern: self.group_pattern.clone(),
             preparation: self.preparation,
             text: self.text.clone(),
+            table: self.table.clone(),
             ..OpenOptions::default()
         }
     }

@@ -4,7 +4,7 @@
 
 use super::{ClassWeights, DataSettings, EmbeddingSettings, ModelSettings, RunConfig, TrainingSettings};
 use crate::cell::{Activation, CellConfig, ErnnConfig, Rank};
-use crate::data::{MissingPolicy, Preparation, TextOptions, Transforms, is_running_text, plain_name};
+use crate::data::{MissingPolicy, Preparation, TableOptions, TextOptions, Transforms, is_running_text, plain_name};
 use crate::model::{Pooling, Quantize};
 use crate::optim::{OptimizerConfig, Schedule};
 use crate::{Error, Result};
@@ -199,6 +199,7 @@ pub(super) fn for_source(source: &str) -> RunConfig {
             group_pattern: None,
             preparation: Preparation::default(),
             text: TextOptions::default(),
+            table: TableOptions::default(),
         },
         model: ModelSettings {
             dropout: match running_text {

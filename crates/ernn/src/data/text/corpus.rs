@@ -28,7 +28,7 @@ pub(super) fn open(name: &str, path: &Path, options: &TextOptions) -> Result<Dat
     let mut reader = Reader::default();
     let files = parts(name, path, &RUNNING)?;
     let mut read = |file: &Path| -> Result<Vec<u32>> {
-        let text = checked::open(file, options.invalid)?;
+        let text = checked::open(file, options)?;
         let table = RefCell::new(NumberTable::default());
         let tokens = reader.read(text, file, |line, take| match options.tokens {
             TokenKind::Words => {

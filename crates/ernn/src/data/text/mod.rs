@@ -6,8 +6,9 @@
 //!
 //! A text is read once and never in memory as a whole; what is kept are its tokens, 4 bytes each.
 
-mod checked;
+pub(in crate::data) mod checked;
 mod corpus;
+pub(in crate::data) mod encoding;
 mod files;
 mod lines;
 mod number_table;
@@ -24,6 +25,7 @@ pub(super) mod yelp;
 use std::path::Path;
 
 pub use checked::InvalidText;
+pub use encoding::Encoding;
 pub use options::{TextOptions, TokenKind};
 pub use vocabulary::{END_OF_LINE, UNKNOWN, Vocabulary};
 
