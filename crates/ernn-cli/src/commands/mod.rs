@@ -19,6 +19,7 @@ pub mod report;
 pub mod reproduce;
 pub mod train;
 mod run_settings;
+mod source;
 mod stream_steps;
 mod train_flags;
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use ernn::Error;
 use ernn::data;
+use ernn::names;
 use ernn::train::{self, Ending, Options, Out, Outcome, Report, RunFolder};
 
 use super::run_settings::{Given, open_options, stop_on_signals, threads};
@@ -152,7 +153,7 @@ fn summary(report: &Report) -> String {
     };
     format!(
         "{}: {}, {}\nbest epoch {} of {}{validation}{second}, trained in {}, seed {}\n{evaluation}{folder}",
-        report.dataset,
+        names::line(&report.dataset),
         report.cell,
         output::size(report.parameters, report.nonzero_parameters),
         report.best_epoch,

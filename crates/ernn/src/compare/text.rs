@@ -3,6 +3,7 @@
 use super::plan::ITERATIONS;
 use super::table::{Best, Spread, Table, TableRow};
 use super::vary::Varied;
+use crate::names;
 
 /// What people see where a number is not known.
 const NOTHING: &str = "-";
@@ -46,7 +47,7 @@ impl Table {
         let best = self.best_text();
         format!(
             "{}, {seeds}\n\n{}\n{MEANING}\n{unfinished}{best}",
-            self.dataset,
+            names::line(&self.dataset),
             aligned(&lines)
         )
     }

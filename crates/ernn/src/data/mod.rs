@@ -36,7 +36,7 @@ mod ts;
 mod values;
 mod view;
 
-pub use audio::open_recordings;
+pub use audio::{open_recordings, sound_features};
 pub use channels::ChannelMatch;
 pub use facts::{DatasetFacts, PartFacts, describe};
 pub use known::{Known, found, known};

@@ -5,7 +5,7 @@
 
 use super::normalize::Reader;
 use super::{Normalization, Part, Values};
-use crate::Result;
+use crate::{Error, Result};
 
 /// Chosen sequences of one or more parts.
 #[derive(Clone, Debug)]
@@ -95,6 +95,12 @@ impl<'a> View<'a> {
             normalization.check(part, sequence, index)?;
         }
         Ok(self)
+    }
+
+    /// Why a sequence cannot be normalized, with its place; none if it can.
+    pub fn refusal(&self, index: usize, normalization: &Normalization) -> Option<Error> {
+        let (part, sequence) = self.member(index);
+        normalization.check(part, sequence, index).err()
     }
 
     fn member(&self, index: usize) -> (&'a Part, usize) {

@@ -4,6 +4,7 @@ use super::GENERATOR;
 use super::group::Group;
 use super::tables::{reaches, speed_rows};
 use crate::compare::aligned;
+use crate::names::lines;
 use crate::reproduce::table_cells;
 
 /// The report as Markdown.
@@ -55,7 +56,7 @@ fn section(group: &Group) -> String {
 /// Text that is no markup: a table's bars, tags and emphasis of a file's name stay what they are.
 fn safe(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
-    for letter in text.chars() {
+    for letter in lines(text.replace('\r', "")).chars() {
         match letter {
             '|' | '*' | '_' | '`' | '[' | ']' | '\\' => {
                 safe.push('\\');
@@ -64,7 +65,7 @@ fn safe(text: &str) -> String {
             '<' => safe += "&lt;",
             '>' => safe += "&gt;",
             '&' => safe += "&amp;",
-            '\n' | '\r' => safe.push(' '),
+            '\n' | '\t' => safe.push(' '),
             letter => safe.push(letter),
         }
     }

@@ -15,6 +15,8 @@ use frame::Frame;
 use legend::below;
 pub(crate) use scatter::{Point, scatter};
 
+use crate::names;
+
 /// Size of a panel, and of the margins around its plot area.
 const HEIGHT: f64 = 360.0;
 const PANEL: f64 = 480.0;
@@ -205,18 +207,16 @@ fn opening(label: &str, (width, height): (f64, f64), style: &str) -> String {
     )
 }
 
-/// Text as it may stand in XML and HTML, in attributes, too.
+/// Text as it may stand in XML and HTML, in attributes, too; what would command a terminal or a page is written out.
 pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
-    for letter in text.chars() {
+    for letter in names::lines(text).chars() {
         match letter {
             '&' => safe += "&amp;",
             '<' => safe += "&lt;",
             '>' => safe += "&gt;",
             '"' => safe += "&quot;",
             '\'' => safe += "&#39;",
-            // Characters that neither may hold.
-            '\0'..='\x08' | '\x0b' | '\x0c' | '\x0e'..='\x1f' | '\u{fffe}' | '\u{ffff}' => safe.push('\u{fffd}'),
             letter => safe.push(letter),
         }
     }
