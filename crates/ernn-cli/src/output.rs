@@ -4,25 +4,46 @@ use std::io::{self, Write};
 
 use ernn::cell::Equilibria;
 use ernn::evaluate::Evaluation;
+use ernn::names;
 use serde::Serialize;
 
-/// Prints a result.
+/// Prints a result for people.
 pub fn print(text: &str) -> io::Result<()> {
+    print_as_it_is(&shown(text))
+}
+
+fn print_as_it_is(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(text.as_bytes())?;
     stdout.write_all(b"\n")?;
     stdout.flush()
 }
 
-/// Prints one JSON object.
+/// Prints one JSON object, from which every character of a name can be read back.
 pub fn print_json(value: &impl Serialize) -> io::Result<()> {
-    print(&serde_json::to_string_pretty(value)?)
+    print_as_it_is(&names::json(&serde_json::to_string_pretty(value)?))
+}
+
+/// Text whose names command no terminal. Colors and weights are this command's own: names lost their escapes where they were put in.
+fn shown(text: &str) -> String {
+    let mut pieces = text.split("\u{1b}[");
+    let mut shown = names::lines(pieces.next().unwrap_or_default());
+    for piece in pieces {
+        let end = piece.find(|letter: char| !letter.is_ascii_digit() && letter != ';');
+        let opening = match end {
+            Some(end) if piece[end..].starts_with('m') => "\u{1b}[",
+            _ => "\\u{1b}[",
+        };
+        shown += opening;
+        shown += &names::lines(piece);
+    }
+    shown
 }
 
 /// Says something beside the result, on stderr.
 pub fn say(text: &str) {
     // A closed stderr is nobody's loss.
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", shown(text));
 }
 
 /// The numbers of an evaluation, for people.
@@ -60,21 +81,13 @@ fn without_equilibria(part: &str, found: &Evaluation) -> String {
         percent(balanced),
         found.loss,
     );
-    let width = found
-        .per_class
-        .iter()
-        .map(|class| class.name.chars().count())
-        .max()
-        .unwrap_or(0)
-        .max(5);
+    let names: Vec<String> = found.per_class.iter().map(|class| names::line(&class.name)).collect();
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(5);
     text += &format!("\n  {:<width$}  sequences   recall  precision", "class");
     let share = |value: Option<f64>| value.map_or_else(|| "-".to_string(), percent);
-    for class in &found.per_class {
+    for (name, class) in names.iter().zip(&found.per_class) {
         let (recall, precision) = (share(class.recall), share(class.precision));
-        text += &format!(
-            "\n  {:<width$}  {:>9}  {recall:>7}  {precision:>9}",
-            class.name, class.support
-        );
+        text += &format!("\n  {name:<width$}  {:>9}  {recall:>7}  {precision:>9}", class.support);
     }
     text
 }
@@ -149,6 +162,15 @@ pub fn seconds(time: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_colors_reach_a_terminal() {
+        assert_eq!(shown("\u{1b}[1;31mred\u{1b}[0m\n\tb"), "\u{1b}[1;31mred\u{1b}[0m\n\tb");
+        assert_eq!(
+            shown("a\u{1b}[2Jb\u{1b}]0;c\u{7}\u{1b}["),
+            "a\\u{1b}[2Jb\\u{1b}]0;c\\u{7}\\u{1b}["
+        );
+    }
 
     #[test]
     fn numbers_for_people() {

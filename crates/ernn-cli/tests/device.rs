@@ -60,9 +60,9 @@ fn the_tokens_of_a_model_of_text_lie_beside_its_code() {
             assert!(tokens.iter().any(|known| known == token), "{tokens:?}");
         }
     }
-    assert!(place.text("c/ernn.h").contains("in the order of vocabulary.json"));
+    assert!(place.text("c/c.h").contains("in the order of vocabulary.json"));
     let place = trained("--cell gru");
-    place.ok("export run --to c --out c");
+    place.ok("export run --to c --out c --name ernn");
     assert!(!place.path("c/vocabulary.json").exists());
 }
 
@@ -100,7 +100,7 @@ fn states_of_8_bits_take_half_the_memory() {
     };
     // Steps and saturations; six states, and six sums of 32 bits.
     assert_eq!((ram("int16"), ram("int8")), (8 + 12 + 24, 8 + 8 + 24));
-    assert!(place.text("int8/ernn.h").contains("typedef int8_t ernn_number;"));
+    assert!(place.text("int8/int8.h").contains("typedef int8_t ernn_number;"));
     // Beside them six sums of squares of 64 bits, and six largest values of a state's bits.
     let place = trained("--cell gru --pooling mean-std-max");
     for (state, bytes) in [("int16", 8 + 12 + 24 + 48 + 12), ("int8", 8 + 6 + 24 + 48 + 6)] {
@@ -119,7 +119,7 @@ fn states_of_8_bits_take_half_the_memory() {
 #[test]
 fn an_exact_ernn_is_exported_in_f32_alone() {
     let place = trained("--cell ernn --rank 2 --solver newton --contract 0.9");
-    let done = place.ok("export run --to c --out c");
+    let done = place.ok("export run --to c --out c --name ernn");
     assert!(
         done.stderr.contains("compared with the library on 1024 steps"),
         "{}",

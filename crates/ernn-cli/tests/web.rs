@@ -54,7 +54,7 @@ fn a_page_says_in_a_browser_what_predict_says() {
     };
     for (format, out) in [("f32", "float"), ("int8", "whole")] {
         let done = place.ok(&format!(
-            "export run --to web --out {out} --calibrate train.csv --format {format}"
+            "export run --to web --out {out} --name ernn --calibrate train.csv --format {format}"
         ));
         assert_eq!(done.stdout, format!("{out}\n"));
         assert!(done.stderr.contains("it needs no other file"), "{}", done.stderr);
@@ -97,7 +97,7 @@ fn a_page_fits_phone_and_desk_in_light_and_dark() {
     let (Some(place), Some(browser)) = (trained("--cell rnn"), chromium()) else {
         return;
     };
-    place.ok("export run --to web --out out");
+    place.ok("export run --to web --out out --name ernn");
     for size in [PHONE, DESK] {
         let [light, dark] = [false, true].map(|dark| screenshot(&browser, &place, size, dark, "out/ernn.html"));
         for picture in [&light, &dark] {
@@ -129,7 +129,7 @@ fn without_a_compiler_nothing_is_written() {
     let place = Place::new();
     place.write("train.csv", easy_csv(20));
     place.ok("train train.csv --cell rnn --epochs 1 --hidden 4 --out run");
-    let mut command = place.command("export run --to web --out out");
+    let mut command = place.command("export run --to web --out out --name ernn");
     let done = support::finish(command.env("PATH", place.path("nothing")).output().unwrap());
     assert_eq!(done.code, Some(1), "{}", done.stderr);
     assert!(done.stderr.contains("found no clang, expected one"), "{}", done.stderr);

@@ -176,6 +176,15 @@ def test_infinite_values_and_lonely_classes_are_refused(small):
         small.fit(X, y)
 
 
+def test_a_model_that_cannot_fit_is_an_error_and_no_end(small):
+    X, y = waves(10)
+    with pytest.raises(MemoryError, match="found a need of .*--hidden"):
+        clone(small).set_params(hidden=1_000_000, rank="full").fit(X, y)
+    with pytest.raises(ValueError, match="expected sizes of at most"):
+        clone(small).set_params(hidden=1 << 40).fit(X, y)
+    assert small.fit(X, y).classes_.size == 2
+
+
 def test_training_that_diverges_says_where(small):
     X, y = waves()
     small.set_params(optimizer="sgd", learning_rate=1e30, clip_norm=0.0, validation=0.0, epochs=100)

@@ -31,6 +31,8 @@
 
 pub mod error;
 
+pub mod names;
+
 pub mod data;
 
 #[cfg(feature = "fetch")]

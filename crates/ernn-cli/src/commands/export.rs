@@ -38,7 +38,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let Arguments {
         out, device, reading, ..
     } = arguments;
-    arguments.to.write(&saved, out, device, reading)?;
+    arguments.to.write(&saved, (&arguments.model, out), device, reading)?;
     output::print(&arguments.out.display().to_string())?;
     Ok(())
 }

@@ -6,6 +6,7 @@ use clap::Args;
 use ernn::cell::Span;
 use ernn::checkpoint::{Provenance, SavedModel};
 use ernn::model::Quantize;
+use ernn::names;
 use ernn::optim;
 use serde_json::{Value, json};
 
@@ -97,7 +98,7 @@ fn as_text(saved: &SavedModel, retrained: bool) -> String {
         text += "the cells' matrices are rounded to int8 before they are used; the tensors are those behind the rounded ones\n";
     }
     text += &origin(provenance, retrained);
-    text += &format!("classes: {}\n", saved.classes.join(", "));
+    text += &format!("classes: {}\n", names::joined(&saved.classes));
     text += "\ntensor                    shape\n";
     for span in saved.model.spans() {
         let zeros = match nonzero(saved, span) {
@@ -115,7 +116,7 @@ fn as_text(saved: &SavedModel, retrained: bool) -> String {
 
 /// Where the model comes from, in a line.
 fn origin(provenance: &Provenance, retrained: bool) -> String {
-    let Provenance { dataset, version, .. } = provenance;
+    let (dataset, version) = (names::line(&provenance.dataset), names::line(&provenance.version));
     if provenance.is_imported() {
         return format!("imported from: {dataset}, by ernn {version}\n");
     }
@@ -139,12 +140,14 @@ fn normalization(saved: &SavedModel) -> String {
     let mut text = "feature                         mean         scale\n".to_string();
     let statistics = saved.normalization.mean.iter().zip(&saved.normalization.scale);
     for (name, (mean, scale)) in saved.derivation.names(&saved.feature_names).iter().zip(statistics) {
+        let name = names::line(name);
         let [mean, scale] = [*mean, *scale].map(|value| significant(f64::from(value)));
         text += &format!("{name:<24}  {mean:>10}  {scale:>12}\n");
     }
     if !saved.derivation.scales.is_empty() {
         text += "\ncompressed channel          asinh of its high pass / this\n";
         for (name, scale) in saved.feature_names.iter().zip(&saved.derivation.scales) {
+            let name = names::line(name);
             text += &format!("{name:<24}  {scale:>10.4e}\n");
         }
     }

@@ -20,6 +20,7 @@ pub mod report;
 pub mod reproduce;
 pub mod train;
 mod run_settings;
+mod source;
 mod stream_steps;
 mod train_auto;
 pub mod train_flags;

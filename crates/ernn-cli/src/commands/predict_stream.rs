@@ -8,7 +8,7 @@ use ernn::evaluate::{Stream, length_note};
 use ernn::{Error, Result as LibraryResult};
 use serde_json::{Map, Value, json};
 
-use super::predict::{Format, quoted};
+use super::predict::{Format, quoted, shown};
 use super::stream_steps::Steps;
 use crate::failure::Result;
 use crate::output::say;
@@ -16,15 +16,21 @@ use crate::output::say;
 /// Bytes of a line at most: more are no step, and must not fill the memory.
 const LONGEST_LINE: u64 = 1 << 20;
 
-/// Runs until stdin ends.
-pub fn run(saved: &SavedModel, format: Format, every: u64, missing: MissingPolicy) -> Result<()> {
-    let (mut input, mut out) = (io::stdin().lock(), io::stdout().lock());
+/// Runs until the input ends.
+pub fn run(
+    saved: &SavedModel,
+    mut input: impl BufRead,
+    format: Format,
+    every: u64,
+    missing: MissingPolicy,
+) -> Result<()> {
+    let mut out = io::stdout().lock();
     let mut stream = Stream::new(saved)?;
     let mut steps = Steps::new(saved, missing);
     let mut line = String::new();
     let mut warned = false;
     if format == Format::Csv {
-        writeln!(out, "{}", header(saved))?;
+        writeln!(out, "{}", shown(header(saved), format))?;
         out.flush()?;
     }
     for number in 1_u64.. {
@@ -44,7 +50,7 @@ pub fn run(saved: &SavedModel, format: Format, every: u64, missing: MissingPolic
             warned = true;
         }
         if (stream.steps() as u64).is_multiple_of(every) {
-            writeln!(out, "{}", said(saved, &stream, format))?;
+            writeln!(out, "{}", shown(said(saved, &stream, format), format))?;
             out.flush()?;
         }
     }

@@ -6,6 +6,7 @@ use clap::Args;
 use ernn::Error;
 use ernn::data;
 use ernn::folds;
+use ernn::names;
 use ernn::train::{self, Ending, Options, Out, Outcome, Report, RunFolder};
 
 use super::run_settings::{Given, open_options, stop_on_signals, threads};
@@ -216,7 +217,7 @@ fn summary_of_run(report: &Report) -> String {
     };
     format!(
         "{}: {}, {}\n{chosen}, trained in {}, seed {}\n{evaluation}{folder}",
-        report.dataset,
+        names::line(&report.dataset),
         report.cell,
         output::size(report.parameters, report.nonzero_parameters),
         seconds(report.train_seconds),

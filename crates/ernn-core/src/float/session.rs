@@ -202,9 +202,12 @@ impl<'m, 's> Session<'m, 's> {
     /// The class of the largest logit, the first of equals; leaves all in `logits`.
     ///
     /// # Errors
-    /// As [`Session::logits`].
+    /// As [`Session::logits`], and if a logit is not finite.
     pub fn class(&self, scratch: &mut [f32], logits: &mut [f32]) -> Result<usize, RunError> {
         self.logits(scratch, logits)?;
-        Ok(largest(logits))
+        match logits.iter().position(|logit| !logit.is_finite()) {
+            Some(place) => Err(RunError::Logit { place }),
+            None => Ok(largest(logits)),
+        }
     }
 }

@@ -59,23 +59,16 @@ pub(super) fn fitted(svg: &mut String, (x, y): (f64, f64), attributes: &str, who
     );
 }
 
-/// Text as it may stand in XML and HTML, in attributes, too.
+/// Text as it may stand in XML and HTML, in attributes, too; what would command a terminal or a page is written out.
 pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
-    for letter in text.chars() {
+    for letter in crate::names::lines(text).chars() {
         match letter {
             '&' => safe += "&amp;",
             '<' => safe += "&lt;",
             '>' => safe += "&gt;",
             '"' => safe += "&quot;",
             '\'' => safe += "&#39;",
-            // Characters that neither may hold, and those that turn the direction of what follows.
-            '\0'..='\x08' | '\x0b' | '\x0c' | '\x0e'..='\x1f' | '\x7f'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => {
-                safe.push('\u{fffd}');
-            }
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}' => {
-                safe.push('\u{fffd}');
-            }
             letter => safe.push(letter),
         }
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 use super::{Plan, PlannedRun};
-use crate::checkpoint::{write_atomically, write_with_folder};
+use crate::checkpoint::{remove_leftovers, write_atomically, write_with_folder};
 use crate::folds;
 use crate::train::{Ending, PastRun};
 use crate::{Error, Result};
@@ -40,6 +40,7 @@ impl Folder {
             }
             Err(error) => return Err(io_error(&file, "read")(error)),
         }
+        remove_leftovers(path);
         Ok(Folder {
             path: path.to_path_buf(),
         })

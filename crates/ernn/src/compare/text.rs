@@ -7,6 +7,7 @@ use super::plan::ITERATIONS;
 use super::table::{Best, Table, TableRow};
 use super::vary::Varied;
 use crate::evaluate::Spread;
+use crate::names;
 
 /// What people see where a number is not known.
 const NOTHING: &str = "-";
@@ -77,7 +78,7 @@ impl Table {
         };
         format!(
             "{}, {seeds}\n\n{}\nThe score: mean ± sample standard deviation over {over}, and lowest to highest. {MEANING}\n{noise}{unfinished}{best}",
-            self.dataset,
+            names::line(&self.dataset),
             aligned(&lines)
         )
     }

@@ -83,7 +83,7 @@ fn unknown(part: &Part, name: &str, label: u32, known: &[String], source: &str) 
 /// Up to twenty names, with commas.
 pub fn list(names: &[String]) -> String {
     const MOST: usize = 20;
-    let mut text = names.iter().take(MOST).cloned().collect::<Vec<_>>().join(", ");
+    let mut text = crate::names::joined(&names[..names.len().min(MOST)]);
     if names.len() > MOST {
         text.push_str(&format!(", ... ({} in all)", names.len()));
     }

@@ -41,7 +41,7 @@ mod ts;
 mod values;
 mod view;
 
-pub use audio::open_recordings;
+pub use audio::{open_recordings, sound_features};
 pub use channels::ChannelMatch;
 pub use csv::{LabelKind, Layout, TableOptions};
 pub use derived::{Derivation, Deriver};

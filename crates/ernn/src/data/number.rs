@@ -66,12 +66,9 @@ pub(crate) fn shown(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text.trim_ascii());
     let mut shown = String::new();
     for letter in text.chars().take(LONGEST) {
-        if letter.is_control() {
-            shown.extend(letter.escape_debug())
-        } else {
-            shown.push(letter)
-        }
+        shown.push(letter);
     }
+    let mut shown = crate::names::line(shown);
     if text.chars().count() > LONGEST {
         shown.push_str("...");
     }

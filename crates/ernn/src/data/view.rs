@@ -5,7 +5,7 @@
 
 use super::normalize::Reader;
 use super::{Derivation, Deriver, Normalization, Part, Values};
-use crate::Result;
+use crate::{Error, Result};
 
 /// Chosen sequences of one or more parts.
 #[derive(Clone, Debug)]
@@ -129,6 +129,17 @@ impl<'a> View<'a> {
                 room
             }
         }
+    }
+
+    /// Why a sequence cannot be normalized, with its place; none if it can.
+    pub fn refusal(&self, index: usize, normalization: &Normalization) -> Option<Error> {
+        let (part, _) = self.member(index);
+        if !matches!(part.values, Values::Numbers(_)) {
+            return None;
+        }
+        let mut room = Vec::new();
+        let values = self.unnormalized(index, &mut room);
+        normalization.check(values, self.channels(), index).err()
     }
 
     fn member(&self, index: usize) -> (&'a Part, usize) {

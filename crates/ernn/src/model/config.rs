@@ -61,7 +61,25 @@ impl Quantize {
     }
 }
 
+/// Sizes up to this overflow no product of two, with some gates and layers.
+const LARGEST: u64 = 1 << 26;
+
 impl ModelConfig {
+    /// The largest of all sizes, whatever the cells call them.
+    fn largest_size(&self) -> Option<u64> {
+        let mut rest = vec![serde_json::to_value(self).ok()?];
+        let mut largest = None;
+        while let Some(value) = rest.pop() {
+            match value {
+                serde_json::Value::Number(number) => largest = largest.max(number.as_u64()),
+                serde_json::Value::Array(values) => rest.extend(values),
+                serde_json::Value::Object(entries) => rest.extend(entries.into_iter().map(|(_, value)| value)),
+                _ => {}
+            }
+        }
+        largest
+    }
+
     /// A classifier of sequences by the last state of these layers, in one direction, without dropout.
     pub fn new(input_size: usize, classes: usize, layers: Vec<CellConfig>) -> Self {
         ModelConfig {
@@ -98,6 +116,9 @@ impl ModelConfig {
             }
             (_, 0 | 1) => return setting("classes", self.classes.to_string(), "at least 2"),
             _ => {}
+        }
+        if let Some(size) = self.largest_size().filter(|&size| size > LARGEST) {
+            return setting("size", size.to_string(), "sizes of at most 67,108,864");
         }
         if self.layers.is_empty() {
             return setting("layers", "none".to_string(), "at least one cell");

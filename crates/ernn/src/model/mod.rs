@@ -119,7 +119,7 @@ impl<F: Real> Model<F> {
     pub fn new(config: ModelConfig, seed: u64) -> Result<Self> {
         config.check()?;
         let spans = config.spans();
-        let mut parameters = vec![F::ZERO; spans.last().map_or(0, |span| span.range().end)];
+        let mut parameters = reserved(spans.last().map_or(0, |span| span.range().end))?;
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut start = 0;
         for (inputs, cell, _) in config.cells() {
@@ -507,6 +507,18 @@ impl<F: Real> Model<F> {
         let states = layer.directions.iter().map(|direction| direction.trace.states());
         states.map(|states| Pooled::of(self.config.pooled(), states)).collect()
     }
+}
+
+/// So many zeros, or an error: their number is a person's choice.
+fn reserved<F: Real>(count: usize) -> Result<Vec<F>> {
+    let mut numbers = Vec::new();
+    numbers.try_reserve_exact(count).map_err(|_| Error::Memory {
+        needed: count as u128 * size_of::<F>() as u128,
+        available: None,
+        smaller: "a smaller --hidden, a low --rank, fewer --layers".to_string(),
+    })?;
+    numbers.resize(count, F::ZERO);
+    Ok(numbers)
 }
 
 fn longest<F: Real>(panels: &Panels<F>) -> usize {

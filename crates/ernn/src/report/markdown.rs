@@ -5,6 +5,7 @@ use super::group::Group;
 use super::overfitting;
 use super::tables::{Grid, grids, speed_rows};
 use crate::compare::aligned;
+use crate::names::lines;
 
 /// The report as Markdown.
 pub fn markdown(groups: &[Group], title: &str) -> String {
@@ -64,7 +65,7 @@ fn grid(grid: &Grid) -> String {
 /// Text that is no markup: a table's bars, tags and emphasis of a file's name stay what they are.
 fn safe(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
-    for letter in text.chars() {
+    for letter in lines(text.replace('\r', "")).chars() {
         match letter {
             '|' | '*' | '_' | '`' | '[' | ']' | '\\' => {
                 safe.push('\\');
@@ -73,7 +74,7 @@ fn safe(text: &str) -> String {
             '<' => safe += "&lt;",
             '>' => safe += "&gt;",
             '&' => safe += "&amp;",
-            '\n' | '\r' => safe.push(' '),
+            '\n' | '\t' => safe.push(' '),
             letter => safe.push(letter),
         }
     }

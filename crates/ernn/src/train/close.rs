@@ -4,6 +4,7 @@ use super::parts::Parts;
 use super::run::{Run, last_selecting_epoch};
 use super::{Ending, Machine, Observer, Outcome, Report, RunFolder};
 use crate::checkpoint::{Phase, Provenance, RunState, SavedModel};
+use crate::data::Task;
 use crate::evaluate::{self, Evaluation};
 use crate::model::Model;
 use crate::{Error, Result};
@@ -96,6 +97,7 @@ impl Close<'_> {
             evaluation,
             validation_accuracy: model.provenance.validation_accuracy,
             cell: run.config.cell().to_string(),
+            longest_sequence: (run.model.task != Task::NextToken).then(|| self.parts.fit.longest()),
             parameters: model.model.parameters().len(),
             nonzero_parameters: model.nonzero_parameters(),
             embedding_parameters: model.embedding_parameters(),

@@ -31,6 +31,9 @@ pub struct PastRun {
     /// The numbers.
     #[serde(flatten)]
     pub evaluation: Evaluation,
+    /// Steps of the longest training sequence, where it was written.
+    #[serde(default)]
+    pub longest_sequence: Option<usize>,
     /// Numbers in the model.
     pub parameters: usize,
     /// Those of them that are other than 0.

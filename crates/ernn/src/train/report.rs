@@ -65,6 +65,8 @@ pub struct Report {
     pub validation_accuracy: Option<f64>,
     /// Kind of the cells.
     pub cell: String,
+    /// Steps of the longest training sequence; none of a text, which is read in pieces.
+    pub longest_sequence: Option<usize>,
     /// Numbers in the model.
     pub parameters: usize,
     /// Those of them that are other than 0, readout included.

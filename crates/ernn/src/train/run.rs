@@ -10,12 +10,14 @@ use super::epochs::{LoopEnd, Pass};
 use super::from;
 use super::length::{self, Length};
 use super::parts::{self, Parts};
-use super::{Ending, Observer, Report, RunConfig, RunFolder, Start, available_threads, restart, resumed};
+use super::remarks::Remarks;
+use super::{Ending, Observer, Report, RunConfig, RunFolder, Start, available_threads, memory, restart, resumed};
 use crate::cell::CellConfig;
 use crate::checkpoint::{EpochRecord, Phase, RunState, SavedModel};
 use crate::data::{Dataset, Task, Values, View};
 use crate::evaluate::FoldsReport;
 use crate::model::ModelConfig;
+use crate::names;
 use crate::{Error, Isa, Result};
 
 /// Where a run leaves its files.
@@ -184,7 +186,8 @@ impl<'a> Run<'a> {
             folder.write_checkpoint(pass.state())?;
         }
         self.announce(&parts, &mut pass, length.epochs, folder.as_ref(), observer);
-        let end = pass.run(folder.as_mut(), &self.options.stop, observer);
+        let mut watched = Remarks::new(observer, &self.model, &parts.fit);
+        let end = pass.run(folder.as_mut(), &self.options.stop, &mut watched);
         let (state, model) = pass.into_parts();
         if let Some((gentler, what)) = end
             .as_ref()
@@ -256,6 +259,7 @@ impl<'a> Run<'a> {
     }
 
     fn pass<'p>(&'p self, parts: &'p Parts<'p>, state: RunState, length: Length) -> Result<Pass<'p>> {
+        memory::check(&self.config, &self.model, parts)?;
         Pass::start(
             &self.config,
             self.model.clone(),
@@ -305,15 +309,15 @@ impl<'a> Run<'a> {
     /// Channels of numbers that never change. A picture may well have such pixels.
     fn constant_channels(&self, scale: &[f32]) -> Option<String> {
         let names = self.dataset.feature_names.iter().zip(scale);
-        let constant: Vec<&str> = names
+        let constant: Vec<String> = names
             .filter(|&(_, &scale)| scale == 0.0)
-            .map(|(name, _)| &name[..])
+            .map(|(name, _)| name.clone())
             .collect();
         let numbers = matches!(self.dataset.train.values, Values::Numbers(_));
         (numbers && !constant.is_empty()).then(|| {
             format!(
                 "channels that never change in what is trained on, as numbers of 32 bits (about 7 digits), say nothing: {}",
-                constant.join(", ")
+                names::joined(&constant)
             )
         })
     }

@@ -14,7 +14,9 @@ use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use super::{Report, RunConfig, curves};
-use crate::checkpoint::{CHECKPOINT_FILE, EpochRecord, MODEL_FILE, RunState, SavedModel, write_atomically};
+use crate::checkpoint::{
+    CHECKPOINT_FILE, EpochRecord, MODEL_FILE, RunState, SavedModel, is_temporary, remove_leftovers, write_atomically,
+};
 use crate::{Error, Result};
 
 const CONFIG_FILE: &str = "config.toml";
@@ -66,7 +68,8 @@ impl RunFolder {
         metrics.is_ok_and(|file| file.is_file() && file.len() == 0)
             && entries
                 .flatten()
-                .all(|entry| entry.file_name() == CONFIG_FILE || entry.file_name() == METRICS_FILE)
+                .map(|entry| entry.file_name())
+                .all(|name| name == CONFIG_FILE || name == METRICS_FILE || name.to_str().is_some_and(is_temporary))
     }
 
     /// Makes `PARENT/NAME-N` with the smallest N from 1 that is free.
@@ -134,7 +137,11 @@ impl RunFolder {
             .write(true)
             .open(&file)
             .map_err(io_error(&file, "create"))?;
-        match metrics.try_lock() {
+        let locked = metrics.try_lock();
+        if locked.is_ok() {
+            remove_leftovers(path);
+        }
+        match locked {
             Err(TryLockError::WouldBlock) => Ok(None),
             // File systems without locks lose the guard, not the run.
             Err(TryLockError::Error(_)) | Ok(()) => Ok(Some(RunFolder {

@@ -24,7 +24,7 @@ mod wav;
 
 use std::path::PathBuf;
 
-pub use unlabelled::open_recordings;
+pub use unlabelled::{open_recordings, sound_features};
 
 use super::known::{Entry, Known};
 use super::{Dataset, OpenOptions, Part};

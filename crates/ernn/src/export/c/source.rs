@@ -7,11 +7,12 @@ use ernn_core::{Activation, Format, Kind, Sizes, smallest_variance};
 
 use super::Files;
 use super::layers::layer;
+use super::rename::rename;
 use super::text::{float, select, table, whole};
 use crate::checkpoint::SavedModel;
 use crate::export::logits::Logits;
 use crate::export::plan::{Plan, PlannedLayer, Tensor};
-use crate::export::{Options, Prepared, Samples};
+use crate::export::{About, Options, Prepared, Samples, about};
 use crate::model::{Pooling, Statistic};
 
 /// Sequences of the self-test, and steps of each at most: flash is small.
@@ -25,36 +26,46 @@ pub(super) struct Source<'a> {
     pub saved: &'a SavedModel,
     /// Words for the templates.
     pub used: Vec<&'static str>,
+    /// The beginning of all names.
+    pub name: &'a str,
+    pub about: &'a About,
+    /// Tells models apart.
+    pub id: String,
 }
 
 /// Header, source, self-test.
 pub(in crate::export) fn files(prepared: &Prepared, saved: &SavedModel, samples: &Samples, options: &Options) -> Files {
-    let source = Source {
+    let mut source = Source {
         plan: &prepared.plan,
         sizes: Sizes::of(&prepared.image),
         saved,
         used: used(&prepared.plan),
+        name: &options.name,
+        about: &options.about,
+        id: about::id(prepared),
     };
+    source.used.extend(source.has_classes().then_some("classes"));
     let name = &options.name;
+    let renamed = |text: String| rename(&text, name);
+    // Names of classes and inputs are put in after the renaming: they are nobody's identifiers.
     let texts = [
-        (format!("{name}.h"), source.header()),
-        (format!("{name}.c"), source.body()),
-        (format!("{name}_selftest.c"), source.selftest(samples, &prepared.logits)),
+        (format!("{name}.h"), source.header(source.window(samples))),
+        (format!("{name}.c"), renamed(source.body())),
+        (format!("{name}_info.c"), source.info()),
+        (
+            format!("{name}_selftest.c"),
+            renamed(source.selftest(samples, &prepared.logits)),
+        ),
     ];
-    let renamed = |(file, text): (String, String)| (file, rename(&text, name).into_bytes());
-    texts.into_iter().map(renamed).collect()
+    texts
+        .into_iter()
+        .map(|(file, text)| (file, text.into_bytes()))
+        .collect()
 }
 
 /// A template beside these files, of a model and with its name.
 pub(in crate::export) fn template(text: &str, plan: &Plan, name: &str) -> String {
     rename(&select(text, &used(plan)), name)
-}
-
-/// Templates begin all outer names with `ernn_`, their macros with `ERNN_`.
-fn rename(text: &str, name: &str) -> String {
-    let text = text.replace("ernn_.h", &format!("{name}.h"));
-    let text = text.replace("ernn_", &format!("{name}_"));
-    text.replace("ERNN_", &format!("{}_", name.to_uppercase()))
 }
 
 /// The words of all that a model uses.
@@ -73,6 +84,7 @@ fn used(plan: &Plan) -> Vec<&'static str> {
     used.extend(derived.compressed.then_some("compressed"));
     used.extend((derived.triads > 0).then_some("magnitudes"));
     used.extend(pooling(plan.pooling));
+    used.extend((plan.outputs > 1).then_some("softmax"));
     used.push(if plan.narrow { "state8" } else { "state16" });
     used.push(if plan.has_compressed() { "sparse" } else { "dense" });
     used.extend(plan.layers.iter().any(|layer| layer.words[2] > 0).then_some("lowrank"));
@@ -146,52 +158,6 @@ impl PlannedLayer {
 }
 
 impl Source<'_> {
-    fn header(&self) -> String {
-        let mut text = format!("/* {}\n", self.title());
-        text += "   Made by `ernn export`; change the model, not this file.\n";
-        for (place, class) in self.saved.classes.iter().enumerate() {
-            let _ = writeln!(text, "   class {place}: {}", comment(class));
-        }
-        text += "*/\n";
-        let (number, logit) = match self.plan.format {
-            Format::Float => ("float", "float"),
-            Format::Int8 if self.plan.narrow => ("int8_t", "int32_t"),
-            Format::Int8 => ("int16_t", "int32_t"),
-        };
-        let frame = select(include_str!("frame.h"), &self.used);
-        let place = frame.find("#ifdef __cplusplus").unwrap_or(0);
-        let (head, rest) = frame.split_at(place);
-        text += head;
-        let what = if self.plan.tokens {
-            "tokens that are known, in the order of vocabulary.json"
-        } else {
-            "values of a step"
-        };
-        let Sizes {
-            state,
-            scratch,
-            inputs,
-            outputs,
-        } = self.sizes;
-        let _ = writeln!(text, "#define ERNN_INPUTS {inputs} /* {what} */");
-        let _ = writeln!(text, "#define ERNN_OUTPUTS {outputs} /* logits */");
-        let _ = writeln!(text, "#define ERNN_STATE {state} /* numbers of a stream's state */");
-        let _ = writeln!(
-            text,
-            "#define ERNN_SCRATCH {scratch} /* numbers that a step needs besides */\n"
-        );
-        let _ = writeln!(text, "typedef {number} ernn_number;");
-        let _ = writeln!(text, "typedef {logit} ernn_logit;\n");
-        text + rest
-    }
-
-    fn title(&self) -> String {
-        let cells = self.saved.model.config().layers.iter();
-        let cells: Vec<String> = cells.map(|cell| format!("{} {}", cell.name(), cell.hidden())).collect();
-        let from = comment(&self.saved.provenance.dataset);
-        format!("A recurrent network ({}), trained on {from}.", cells.join(", "))
-    }
-
     fn body(&self) -> String {
         let mut text = String::from("#include \"ernn_.h\"\n\n");
         let [functions, frame, number, more] = match self.plan.format {
@@ -383,15 +349,6 @@ impl Source<'_> {
         );
         text + &select(include_str!("selftest.c"), &self.used)
     }
-}
-
-/// Words of a model file as part of a comment.
-fn comment(text: &str) -> String {
-    let line: String = text
-        .chars()
-        .map(|letter| if letter.is_control() { ' ' } else { letter })
-        .collect();
-    line.replace("*/", "* /").replace("/*", "/ *")
 }
 
 /// The words of a record are all that C needs to know of a layer.
