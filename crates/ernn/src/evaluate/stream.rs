@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::{Prediction, not_finite, prediction, unusable};
 use crate::checkpoint::SavedModel;
-use crate::data::{Deriver, Task};
+use crate::data::Deriver;
 use crate::model::{Model, ModelConfig, Runner};
 use crate::{Error, Result};
 

@@ -235,6 +235,7 @@ impl<'a> Run<'a> {
             evaluation: folds.pooled.clone(),
             validation_accuracy: None,
             cell: self.config.cell().to_string(),
+            longest_sequence: past.and_then(|past| past.longest_sequence),
             parameters: past.map_or(0, |past| past.parameters),
             nonzero_parameters: past.map_or(0, |past| past.nonzero_parameters),
             embedding_parameters: past.map_or(0, |past| past.embedding_parameters),

@@ -17,7 +17,6 @@ pub(super) fn run(operator: &str, call: &Call) -> Option<Found<Array>> {
         "Sqrt" => each(call, f32::sqrt),
         "Tanh" => each(call, f32::tanh),
         "Asinh" => each(call, f32::asinh),
-        "Sqrt" => each(call, f32::sqrt),
         "Sigmoid" => each(call, sigmoid),
         "HardSigmoid" => {
             let (alpha, beta) = (call.float("alpha").unwrap_or(0.2), call.float("beta").unwrap_or(0.5));
