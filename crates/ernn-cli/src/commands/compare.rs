@@ -7,13 +7,13 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use ernn::cell::CellConfig;
 use ernn::compare::{self, Matching, Options, Plan, Request, RunDone, Shard, Start, Vary, Watcher};
-use ernn::data;
 use ernn::train::Ending;
 
-use super::run_settings::{Given, open_options, stop_on_signals, threads};
+use super::run_settings::{Given, opened, stop_on_signals, threads};
 use super::train_flags::{SharedModelFlags, TrainingFlags};
 use crate::failure::{Failure, Result};
 use crate::output::{self, say, seconds};
+use crate::progress::Runs;
 use crate::reading::ReadingFlags;
 
 /// Arguments of `ernn compare`.
@@ -102,7 +102,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         threads: threads(arguments.threads)?,
         stop: Arc::default(),
     };
-    let dataset = data::open(&config.data.source, &open_options(&config))?;
+    let dataset = opened(&config)?;
+    output::say_more(&format!("settings that all cells share:\n{}", config.to_toml()));
     let plan = Plan::new(&config, &dataset, &request(arguments))?;
     stop_on_signals(&options.stop, "stopping after this batch");
     let done = compare::compare(&dataset, &plan, &options, &mut Lines::default())?;
@@ -143,6 +144,7 @@ fn request(arguments: &Arguments) -> Request {
 #[derive(Default)]
 pub(super) struct Lines {
     warned: HashSet<String>,
+    progress: Runs,
 }
 
 impl Watcher for Lines {
@@ -153,30 +155,26 @@ impl Watcher for Lines {
         };
         let (rows, runs, out) = (start.rows, start.runs, start.out.display());
         say(&format!("comparing {rows} rows: {runs} runs{before}, in {out}"));
+        self.progress.started(start.ended, start.runs);
+    }
+
+    fn under_way(&mut self, name: &str, share: f64) {
+        self.progress.under_way(name, share);
     }
 
     fn run_done(&mut self, done: &RunDone) {
         let run = done.run;
-        let result = match run.ending {
-            Ending::Diverged => "diverged".to_string(),
-            _ => format!(
-                "{} {}, best epoch {}",
-                run.part,
-                output::score(&run.evaluation),
-                run.best_epoch
-            ),
-        };
-        say(&format!(
-            "{}/{} {}: {result}, trained in {} ({} in all)",
-            done.ended,
-            done.runs,
-            done.name,
-            seconds(run.train_seconds),
-            seconds(done.seconds),
-        ));
+        let mut result = "diverged".to_string();
+        let mut others = vec![format!("trained in {}", seconds(run.train_seconds))];
+        if run.ending != Ending::Diverged {
+            result = format!("{} {}", run.part, output::score(&run.evaluation));
+            others.push(format!("best epoch {}", run.best_epoch));
+        }
+        self.progress.run_done(done.name, done.ended, &result, &others);
     }
 
     fn run_taken(&mut self, name: &str) {
+        self.progress.run_taken();
         say(&format!("{name}: left to the process that is training it"));
     }
 

@@ -2,6 +2,7 @@
 
 pub mod analyze;
 pub mod compare;
+pub mod completions;
 pub mod data;
 pub mod evaluate;
 pub mod export;
@@ -11,6 +12,7 @@ mod export_target;
 mod fetch;
 pub mod import;
 pub mod inspect;
+pub mod man;
 mod parts;
 pub mod predict;
 mod predict_flags;
@@ -19,6 +21,7 @@ pub mod report;
 pub mod reproduce;
 pub mod train;
 mod run_settings;
+mod show;
 mod stream_steps;
 mod train_flags;
 

@@ -13,6 +13,7 @@ use super::predict_flags::PredictFlags;
 use super::predict_stream;
 use super::stream_steps::CANNOT_LOOK_AHEAD;
 use crate::failure::{Failure, Result};
+use crate::output::{significant, timed};
 
 /// Arguments of `ernn predict`.
 #[derive(Args)]
@@ -33,6 +34,9 @@ pub struct Arguments {
     /// With --stream: say it after every N steps [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     every: Option<u64>,
+    /// Significant digits of probabilities
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=17))]
+    digits: u8,
     #[command(flatten)]
     reading: PredictFlags,
 }
@@ -44,6 +48,23 @@ pub(super) enum Format {
     Csv,
     /// A JSON object a line
     Json,
+}
+
+/// Form of the lines and of the numbers in them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Form {
+    pub format: Format,
+    /// Significant digits of probabilities.
+    pub digits: usize,
+}
+
+impl Arguments {
+    fn form(&self) -> Form {
+        Form {
+            format: self.format,
+            digits: usize::from(self.digits),
+        }
+    }
 }
 
 /// Runs `ernn predict`.
@@ -59,17 +80,17 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             return Err(Failure::Usage(format!("--missing interpolate {CANNOT_LOOK_AHEAD}")));
         }
         let every = arguments.every.unwrap_or(1);
-        return predict_stream::run(&saved, arguments.format, every, options.missing);
+        return predict_stream::run(&saved, arguments.form(), every, options.missing);
     };
     must_judge_sequences(&saved)?;
-    let mut sequences = open(&saved, file, &options)?;
+    let mut sequences = timed("reading the data", || open(&saved, file, &options))?;
     if let Some(order) = super::channel_order(&saved, &sequences.source, &sequences.feature_names)? {
         sequences.part.reorder(&order);
     }
     super::warn_of_length(&saved, sequences.part.longest());
     let lines = match saved.model.config().task {
         Task::Regression => number_lines(&saved, &sequences, arguments.format)?,
-        _ => class_lines(&saved, &sequences, arguments.format)?,
+        _ => class_lines(&saved, &sequences, arguments.form())?,
     };
     let mut out = BufWriter::new(io::stdout().lock());
     out.write_all(&lines)?;
@@ -120,12 +141,15 @@ fn open(saved: &SavedModel, file: &str, options: &OpenOptions) -> Result<Sequenc
 }
 
 /// A line for each class that the model gives.
-fn class_lines(saved: &SavedModel, sequences: &Sequences, format: Format) -> Result<Vec<u8>> {
-    let predictions = evaluate::predict_named(saved, &sequences.part, &sequences.names)?;
+fn class_lines(saved: &SavedModel, sequences: &Sequences, form: Form) -> Result<Vec<u8>> {
+    let predictions = timed("prediction", || {
+        evaluate::predict_named(saved, &sequences.part, &sequences.names)
+    })?;
     let mut lines = Vec::new();
-    match format {
-        Format::Csv => write_csv(&mut lines, &saved.classes, &sequences.names, &predictions)?,
-        Format::Json => write_json(&mut lines, &saved.classes, &sequences.names, &predictions)?,
+    let (classes, names) = (&saved.classes, &sequences.names);
+    match form.format {
+        Format::Csv => write_csv(&mut lines, classes, names, &predictions, form.digits)?,
+        Format::Json => write_json(&mut lines, classes, names, &predictions, form.digits)?,
     }
     Ok(lines)
 }
@@ -156,7 +180,13 @@ fn refuse_known(file: &str) -> Result<()> {
     )))
 }
 
-fn write_csv(out: &mut impl Write, classes: &[String], names: &[String], predictions: &[Prediction]) -> io::Result<()> {
+fn write_csv(
+    out: &mut impl Write,
+    classes: &[String],
+    names: &[String],
+    predictions: &[Prediction],
+    digits: usize,
+) -> io::Result<()> {
     write!(out, "sequence,class")?;
     for class in classes {
         write!(out, ",{}", quoted(&format!("p_{class}")))?;
@@ -165,7 +195,7 @@ fn write_csv(out: &mut impl Write, classes: &[String], names: &[String], predict
     for (name, prediction) in names.iter().zip(predictions) {
         write!(out, "{},{}", quoted(name), quoted(&classes[prediction.class]))?;
         for probability in &prediction.probabilities {
-            write!(out, ",{probability}")?;
+            write!(out, ",{}", significant(*probability, digits))?;
         }
         writeln!(out)?;
     }
@@ -177,10 +207,12 @@ fn write_json(
     classes: &[String],
     names: &[String],
     predictions: &[Prediction],
+    digits: usize,
 ) -> io::Result<()> {
     for (name, prediction) in names.iter().zip(predictions) {
         let pairs = classes.iter().zip(&prediction.probabilities);
-        let probabilities: Map<String, Value> = pairs.map(|(class, value)| (class.clone(), json!(value))).collect();
+        let pairs = pairs.map(|(class, &value)| (class.clone(), significant(value, digits)));
+        let probabilities: Map<String, Value> = pairs.collect();
         let class = &classes[prediction.class];
         let line = json!({"sequence": name, "class": class, "probabilities": probabilities});
         writeln!(out, "{line}")?;
@@ -209,11 +241,11 @@ mod tests {
             probabilities: vec![0.25, 0.75],
         };
         let mut out = Vec::new();
-        write_csv(&mut out, &classes, &names, std::slice::from_ref(&prediction)).unwrap();
+        write_csv(&mut out, &classes, &names, std::slice::from_ref(&prediction), 4).unwrap();
         let expected = "sequence,class,p_plain,\"p_a, \"\"b\"\"\"\n1,\"a, \"\"b\"\"\",0.25,0.75\n";
         assert_eq!(String::from_utf8(out).unwrap(), expected);
         let mut out = Vec::new();
-        write_json(&mut out, &classes, &names, &[prediction]).unwrap();
+        write_json(&mut out, &classes, &names, &[prediction], 4).unwrap();
         let line: Value = serde_json::from_slice(&out).unwrap();
         assert_eq!(line["probabilities"]["a, \"b\""], 0.75);
     }

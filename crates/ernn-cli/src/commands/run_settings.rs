@@ -4,12 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ernn::data::OpenOptions;
+use ernn::data::{self, Dataset};
 use ernn::train::{self, RunConfig};
 
 use super::train_flags::TrainingFlags;
 use crate::failure::{Failure, Result};
-use crate::output::say;
+use crate::output::{say, timed};
 use crate::reading::ReadingFlags;
 
 /// Everything that is given about a run but its network.
@@ -48,9 +48,10 @@ impl Given<'_> {
     }
 }
 
-/// How the data of these settings is read.
-pub fn open_options(config: &RunConfig) -> OpenOptions {
-    config.data.options()
+/// The data of these settings.
+pub fn opened(config: &RunConfig) -> Result<Dataset> {
+    let open = || data::open(&config.data.source, &config.data.options());
+    Ok(timed("reading the data", open)?)
 }
 
 /// All threads, or as many as asked for.

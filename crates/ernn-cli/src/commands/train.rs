@@ -1,18 +1,20 @@
 //! `ernn train`: settings from defaults, file and flags; a run; its report.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use ernn::Error;
-use ernn::data;
-use ernn::train::{self, Ending, Options, Out, Outcome, Report, RunFolder};
+use ernn::train::{self, Ending, Options, Out, Outcome, Report, RunConfig, RunFolder};
 
-use super::run_settings::{Given, open_options, stop_on_signals, threads};
+use super::run_settings::{Given, opened, stop_on_signals, threads};
+use super::show::{self, Sources};
 use super::train_flags::{ModelFlags, TrainingFlags};
 use crate::failure::{Failure, Result};
-use crate::output::{self, percent, seconds};
-use crate::progress::Progress;
+use crate::output::{self, Level, percent, seconds};
+use crate::progress::{Progress, sparkline};
 use crate::reading::ReadingFlags;
+use crate::terminal::{self, Stream};
 
 /// Arguments of `ernn train`.
 #[derive(Args)]
@@ -38,6 +40,9 @@ pub struct Arguments {
     /// Threads that compute [default: all]; the result does not depend on it
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
+    /// Do not train: print all settings that the run would have, as TOML, and why
+    #[arg(long, conflicts_with_all = ["resume", "json", "out"])]
+    show: bool,
     /// Print the report as one JSON object
     #[arg(long)]
     json: bool,
@@ -50,7 +55,17 @@ pub struct Arguments {
 }
 
 /// Runs `ernn train`.
-pub fn run(arguments: &Arguments) -> Result<()> {
+pub fn run(arguments: &Arguments, given: &HashSet<String>) -> Result<()> {
+    if arguments.show {
+        let (config, file) = settings(arguments)?;
+        let dataset = opened(&config)?;
+        let file = file.as_deref();
+        return Ok(output::print_exactly(&show::text(
+            &config,
+            &dataset,
+            &Sources { given, file },
+        ))?);
+    }
     let options = Options {
         out: arguments
             .out
@@ -59,14 +74,14 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         threads: threads(arguments.threads)?,
         ..Options::default()
     };
-    let outcome = match &arguments.resume {
+    let (outcome, losses) = match &arguments.resume {
         Some(folder) => resumed(arguments, folder, &options)?,
-        None => fresh(arguments, &options)?,
+        None => fresh(arguments, given, &options)?,
     };
     if arguments.json {
         output::print_json(&outcome.report)?;
     } else {
-        output::print(&summary(&outcome.report))?;
+        output::print(&summary(&outcome.report, &losses))?;
     }
     match (&outcome.report.ending, &outcome.report.out) {
         (Ending::Interrupted, Some(folder)) => Err(Failure::Interrupted(format!(
@@ -77,12 +92,14 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
 }
 
-fn fresh(arguments: &Arguments, options: &Options) -> Result<Outcome> {
+/// Defaults, settings file and flags; and the settings file.
+fn settings(arguments: &Arguments) -> Result<(RunConfig, Option<PathBuf>)> {
     let settings_of_run = arguments.from.as_deref().map(|run| run.join("config.toml"));
     let settings_of_run = settings_of_run.filter(|path| path.is_file());
+    let file = arguments.config.clone().or(settings_of_run);
     let given = Given {
         data: arguments.data.as_deref(),
-        config: arguments.config.as_deref().or(settings_of_run.as_deref()),
+        config: file.as_deref(),
         epochs: arguments.epochs,
         reading: &arguments.reading,
         training: &arguments.training,
@@ -94,24 +111,37 @@ fn fresh(arguments: &Arguments, options: &Options) -> Result<Outcome> {
         config.training.from = Some(if run.is_dir() { file } else { run.clone() });
     }
     config.check()?;
+    Ok((config, file))
+}
+
+fn fresh(arguments: &Arguments, given: &HashSet<String>, options: &Options) -> Result<Finished> {
+    let (config, file) = settings(arguments)?;
     if let Out::At(folder) = &options.out {
         RunFolder::check_free(folder)?;
     }
-    let dataset = data::open(&config.data.source, &open_options(&config))?;
+    let dataset = opened(&config)?;
+    if output::says(Level::Verbose) {
+        let file = file.as_deref();
+        output::say_more(&show::text(&config, &dataset, &Sources { given, file }));
+    }
     stop_on_signals(&options.stop, "stopping after this batch");
     watched(|progress| train::train(&dataset, &config, options, progress))
 }
 
+/// A run that came to its end, and the training loss of each epoch.
+type Finished = (Outcome, Vec<f64>);
+
 /// A run that diverges says where its last good state lies.
-fn watched(run: impl FnOnce(&mut Progress) -> ernn::Result<Outcome>) -> Result<Outcome> {
+fn watched(run: impl FnOnce(&mut Progress) -> ernn::Result<Outcome>) -> Result<Finished> {
     let mut progress = Progress::new();
-    run(&mut progress).map_err(|error| match error {
+    let outcome = output::timed("training", || run(&mut progress)).map_err(|error| match error {
         Error::NotFinite { .. } => Failure::Diverged(error, progress.folder_with_epoch().map(Path::to_path_buf)),
         error => Failure::Library(error),
-    })
+    })?;
+    Ok((outcome, progress.losses().to_vec()))
 }
 
-fn resumed(arguments: &Arguments, path: &Path, options: &Options) -> Result<Outcome> {
+fn resumed(arguments: &Arguments, path: &Path, options: &Options) -> Result<Finished> {
     if arguments.data.is_some()
         || arguments.model != ModelFlags::default()
         || arguments.training != TrainingFlags::default()
@@ -130,12 +160,12 @@ fn resumed(arguments: &Arguments, path: &Path, options: &Options) -> Result<Outc
     if let Some(epochs) = arguments.epochs {
         config.extend_to(epochs)?;
     }
-    let dataset = data::open(&config.data.source, &open_options(&config))?;
+    let dataset = opened(&config)?;
     stop_on_signals(&options.stop, "stopping after this batch");
     watched(|progress| train::resume(&dataset, &config, folder, options, progress))
 }
 
-fn summary(report: &Report) -> String {
+fn summary(report: &Report, losses: &[f64]) -> String {
     let evaluation = output::evaluation(report.part, &report.evaluation);
     let validation = report
         .validation_accuracy
@@ -146,12 +176,12 @@ fn summary(report: &Report) -> String {
         .map_or_else(String::new, |out| format!("\nrun folder: {}", out.display()));
     let ended = matches!(report.ending, Ending::Finished | Ending::EarlyStopped);
     let second = if ended && report.settings.training.retrain {
-        " in the first pass; the model is the last epoch of the second, on all sequences"
+        "retrained: the model is the last epoch of the second pass, on all sequences\n"
     } else {
         ""
     };
     format!(
-        "{}: {}, {}\nbest epoch {} of {}{validation}{second}, trained in {}, seed {}\n{evaluation}{folder}",
+        "{}: {}, {}\nbest epoch {} of {}{validation}, trained in {}, seed {}\n{second}{}{evaluation}{folder}",
         report.dataset,
         report.cell,
         output::size(report.parameters, report.nonzero_parameters),
@@ -159,5 +189,17 @@ fn summary(report: &Report) -> String {
         report.epochs,
         seconds(report.train_seconds),
         report.seed,
+        curve(losses),
     )
+}
+
+/// How the training loss fell, for a person at a terminal.
+fn curve(losses: &[f64]) -> String {
+    let (Some(first), Some(last)) = (losses.first(), losses.last()) else {
+        return String::new();
+    };
+    if losses.len() < 2 || !Stream::Out.is_terminal() || !terminal::has_blocks() {
+        return String::new();
+    }
+    format!("training loss {first:.4} {} {last:.4}\n", sparkline(losses, 40))
 }

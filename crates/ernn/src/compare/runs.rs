@@ -9,7 +9,7 @@ use super::folder::{self, Folder};
 use super::table::{Best, Table, TableRow};
 use super::{Part, Plan, PlannedRun, RunDone, Shard, Start, Watcher, latency, picture};
 use crate::data::Dataset;
-use crate::train::{self, Ending, Observer, PastRun, RunFolder, available_threads};
+use crate::train::{self, BatchProgress, Ending, Observer, PastRun, RunFolder, available_threads};
 use crate::{Error, Result};
 
 /// What does not change the result of a comparison.
@@ -135,7 +135,12 @@ impl Process<'_> {
             stop: Arc::clone(&self.options.stop),
             ..train::Options::default()
         };
-        match train::resume(self.dataset, &settings, folder, &options, &mut Warnings(watcher)) {
+        let mut seen = Seen {
+            name: self.plan.run_name(run),
+            passes: settings.training.passes(),
+            watcher,
+        };
+        match train::resume(self.dataset, &settings, folder, &options, &mut seen) {
             Ok(outcome) if outcome.report.ending == Ending::Interrupted => return Ok(OneRun::Interrupted),
             // One that diverged has left its report as well.
             Ok(_) | Err(Error::NotFinite { .. }) => {}
@@ -225,11 +230,19 @@ enum OneRun {
     Interrupted,
 }
 
-/// Runs say nothing but warnings here.
-struct Warnings<'a>(&'a mut dyn Watcher);
+/// Of a run only warnings are said here, and how far it is.
+struct Seen<'a> {
+    name: String,
+    passes: usize,
+    watcher: &'a mut dyn Watcher,
+}
 
-impl Observer for Warnings<'_> {
+impl Observer for Seen<'_> {
+    fn batch_done(&mut self, progress: &BatchProgress) {
+        self.watcher.under_way(&self.name, progress.share(self.passes));
+    }
+
     fn warning(&mut self, text: &str) {
-        self.0.warning(text);
+        self.watcher.warning(text);
     }
 }
