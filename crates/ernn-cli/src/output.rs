@@ -105,14 +105,15 @@ fn wrapped(text: &str, columns: usize) -> String {
         if columns_of(line) <= columns {
             return line.to_string();
         }
-        let mut broken = String::new();
-        let mut used = 0;
-        for word in line.split(' ') {
+        let indent = line.len() - line.trim_start_matches(' ').len();
+        let mut broken = " ".repeat(indent);
+        let mut used = indent;
+        for (number, word) in line[indent..].split(' ').enumerate() {
             let width = columns_of(word);
-            if used > 0 && used + 1 + width > columns {
-                broken += "\n  ";
-                used = 2;
-            } else if used > 0 {
+            if number > 0 && used + 1 + width > columns {
+                used = indent + 2;
+                broken += &format!("\n{}", " ".repeat(used));
+            } else if number > 0 {
                 broken.push(' ');
                 used += 1;
             }
@@ -286,6 +287,7 @@ mod tests {
             "error: a\n  file is\n  missing"
         );
         assert_eq!(wrapped("a: b", 12), "a: b");
+        assert_eq!(wrapped("  one two three", 10), "  one two\n    three");
         assert_eq!(wrapped("see /a/path/that/is/long", 10), "see\n  /a/path/that/is/long");
     }
 
