@@ -4,18 +4,16 @@
 use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
-use clap::{Arg, Command, CommandFactory, FromArgMatches};
+use clap::{Arg, ArgMatches, Command};
 use ernn::data::similar;
 use ernn::train::alias;
 
 /// Reads the arguments of this process, or says what is wrong with them and ends it.
-pub fn parse<Cli: CommandFactory + FromArgMatches>() -> Cli {
-    let mut command = lenient(Cli::command());
+pub fn matches(command: Command) -> ArgMatches {
+    let mut command = lenient(command);
     let arguments = joined(std::env::args_os());
     let matches = command.try_get_matches_from_mut(&arguments);
-    let parsed =
-        matches.and_then(|matches| Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command)));
-    parsed.unwrap_or_else(|error| with_hint(error, &command, &arguments).exit())
+    matches.unwrap_or_else(|error| with_hint(error, &command, &arguments).exit())
 }
 
 /// Negative numbers with a signed exponent, which the parser takes for a heap of short flags, joined to the flag before them.

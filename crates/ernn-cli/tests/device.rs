@@ -172,7 +172,7 @@ fn a_stream_ends_where_the_whole_sequence_does() {
         "--cell lstm --pooling mean-max-last",
     ] {
         let place = trained(flags);
-        let whole = place.ok("predict run train.csv --format json").stdout;
+        let whole = place.ok("predict run train.csv --format json --digits 17").stdout;
         let mut lines = String::new();
         let csv = place.text("train.csv");
         let mut last = "s0";
@@ -184,7 +184,7 @@ fn a_stream_ends_where_the_whole_sequence_does() {
             }
             lines += &format!("{}, {}\n", fields[2], fields[3]);
         }
-        let said = fed(&place, "predict run --stream --format json", &lines);
+        let said = fed(&place, "predict run --stream --format json --digits 17", &lines);
         let said: Vec<Value> = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let ends = (0..said.len()).filter(|&at| said.get(at + 1).is_none_or(|next| next["step"] == 1));
         let ends: Vec<&Value> = ends.map(|at| &said[at]).collect();

@@ -95,7 +95,9 @@ fn sequences(text: &str) -> Vec<Vec<[f64; 2]>> {
 
 /// What `ernn predict` says, as `reference/onnx_runtime.py` reads it.
 fn expected(place: &Place, run: &str, data: &str) -> Value {
-    let lines = place.ok(&format!("predict {run} data.csv --format json")).stdout;
+    let lines = place
+        .ok(&format!("predict {run} data.csv --format json --digits 17"))
+        .stdout;
     let row = |line: &str| -> Vec<f64> {
         let line: Value = serde_json::from_str(line).unwrap();
         // In the order of the classes, which is that of the model.

@@ -38,7 +38,7 @@ def test_a_run_of_the_command_is_loaded_and_says_the_same(command, archive, tmp_
     path, X, _ = archive
     run(command, "train", path, *FLAGS, "--out", tmp_path / "run")
     model = ernn.load(tmp_path / "run")
-    said = probabilities(run(command, "predict", tmp_path / "run", path))
+    said = probabilities(run(command, "predict", tmp_path / "run", path, "--digits", 17))
     np.testing.assert_array_equal(model.predict_proba(X), said)
     assert model.classes == ["0", "1"] and model.cells == ["ernn"]
     assert sum(tensor.size for tensor in model.tensors().values()) == model.parameter_count
@@ -57,7 +57,7 @@ def test_fit_and_the_command_train_the_same_bits(small, command, archive, tmp_pa
 def test_a_saved_classifier_is_read_by_the_command(small, command, archive, tmp_path):
     path, X, y = archive
     small.fit(X, y).save(tmp_path / "model.safetensors")
-    said = probabilities(run(command, "predict", tmp_path / "model.safetensors", path))
+    said = probabilities(run(command, "predict", tmp_path / "model.safetensors", path, "--digits", 17))
     np.testing.assert_array_equal(small.predict_proba(X), said)
     accuracy = json.loads(run(command, "evaluate", tmp_path / "model.safetensors", path, "--part", "train", "--json"))
     assert accuracy["accuracy"] == small.score(X, y)

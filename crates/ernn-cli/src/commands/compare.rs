@@ -14,6 +14,7 @@ use super::run_settings::{Given, stop_on_signals, threads};
 use super::train_flags::{SharedModelFlags, TrainingFlags};
 use crate::failure::{Failure, Result};
 use crate::output::{self, say, seconds};
+use crate::progress::Runs;
 use crate::reading::{ReadingFlags, word};
 use crate::unused::refuse_for_data;
 
@@ -113,6 +114,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     };
     let dataset = given.open(&config)?;
     refuse_for_data(&arguments.model, &arguments.training, &config, &dataset)?;
+    output::say_more(&format!("settings that all cells share:\n{}", config.to_toml()));
     let plan = Plan::new(&config, &dataset, &request(arguments))?;
     stop_on_signals(&options.stop, "stopping after this batch");
     let done = compare::compare(&dataset, &plan, &options, &mut Lines::default())?;
@@ -154,6 +156,7 @@ fn request(arguments: &Arguments) -> Request {
 #[derive(Default)]
 pub(super) struct Lines {
     warned: HashSet<String>,
+    progress: Runs,
 }
 
 impl Watcher for Lines {
@@ -164,31 +167,33 @@ impl Watcher for Lines {
         };
         let (rows, runs, out) = (start.rows, start.runs, start.out.display());
         say(&format!("comparing {rows} rows: {runs} runs{before}, in {out}"));
+        self.progress.started(start.ended, start.runs);
+    }
+
+    fn under_way(&mut self, name: &str, share: f64) {
+        self.progress.under_way(name, share);
     }
 
     fn run_done(&mut self, done: &RunDone) {
         let run = done.run;
-        let result = match run.ending {
-            Ending::Diverged => "diverged".to_string(),
-            _ if run.folds.is_some() => format!("folds, {}", output::score(&run.evaluation)),
-            _ => format!(
-                "{} {}, best epoch {}",
-                run.part,
-                output::score(&run.evaluation),
-                run.best_epoch
-            ),
-        };
-        say(&format!(
-            "{}/{} {}: {result}, trained in {} ({} in all)",
-            done.ended,
-            done.runs,
-            done.name,
-            seconds(run.train_seconds),
-            seconds(done.seconds),
-        ));
+        let mut result = "diverged".to_string();
+        let mut others = vec![format!("trained in {}", seconds(run.train_seconds))];
+        if run.ending != Ending::Diverged {
+            let part = if run.folds.is_some() {
+                "folds"
+            } else {
+                run.part.as_str()
+            };
+            result = format!("{part} {}", output::score(&run.evaluation));
+            if run.folds.is_none() {
+                others.push(format!("best epoch {}", run.best_epoch));
+            }
+        }
+        self.progress.run_done(done.name, done.ended, &result, &others);
     }
 
     fn run_taken(&mut self, name: &str) {
+        self.progress.run_taken();
         say(&format!("{name}: left to the process that is training it"));
     }
 

@@ -78,7 +78,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         model: &arguments.model,
         dataset: &opened.dataset.name,
         part: name,
-        evaluation: evaluate::evaluate(&saved, part)?,
+        evaluation: output::timed("evaluation", || evaluate::evaluate(&saved, part))?,
     };
     if arguments.json {
         output::print_json(&report)?;

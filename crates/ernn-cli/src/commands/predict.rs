@@ -15,7 +15,7 @@ use super::predict_stream;
 use super::source::Source;
 use super::stream_steps::CANNOT_LOOK_AHEAD;
 use crate::failure::{Failure, Result};
-use crate::output::say;
+use crate::output::{say, significant, timed};
 
 /// Arguments of `ernn predict`.
 #[derive(Args)]
@@ -36,6 +36,9 @@ pub struct Arguments {
     /// With --stream: say it after every N steps [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     every: Option<u64>,
+    /// Significant digits of probabilities
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=17))]
+    digits: u8,
     #[command(flatten)]
     reading: PredictFlags,
 }
@@ -47,6 +50,23 @@ pub(super) enum Format {
     Csv,
     /// A JSON object a line
     Json,
+}
+
+/// Form of the lines and of the numbers in them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Form {
+    pub format: Format,
+    /// Significant digits of probabilities.
+    pub digits: usize,
+}
+
+impl Arguments {
+    fn form(&self) -> Form {
+        Form {
+            format: self.format,
+            digits: usize::from(self.digits),
+        }
+    }
 }
 
 /// Runs `ernn predict`.
@@ -69,13 +89,13 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             return Err(Failure::Usage(format!("--missing interpolate {CANNOT_LOOK_AHEAD}")));
         }
         let every = arguments.every.unwrap_or(1);
-        return predict_stream::run(&saved, steps, arguments.format, every, options.missing);
+        return predict_stream::run(&saved, steps, arguments.form(), every, options.missing);
     }
     must_judge_sequences(&saved)?;
     arguments
         .reading
         .refuse_unused(&saved, &source.path().to_string_lossy())?;
-    let mut sequences = open(&saved, source, &options)?;
+    let mut sequences = timed("reading the data", || open(&saved, source, &options))?;
     sequences
         .notes
         .iter()
@@ -86,7 +106,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     super::warn_of_length(&saved, sequences.part.longest());
     let (lines, problems) = match saved.model.config().task {
         Task::Regression => number_lines(&saved, &sequences, arguments.format)?,
-        _ => class_lines(&saved, &sequences, arguments.format)?,
+        _ => class_lines(&saved, &sequences, arguments.form())?,
     };
     let mut out = BufWriter::new(io::stdout().lock());
     out.write_all(shown(lines, arguments.format).as_bytes())?;
@@ -155,11 +175,14 @@ fn open(saved: &SavedModel, source: Source, options: &OpenOptions) -> Result<Seq
 }
 
 /// A line for each class that the model gives.
-fn class_lines(saved: &SavedModel, sequences: &Sequences, format: Format) -> Result<(String, Vec<String>)> {
-    let answers = evaluate::predict_each(saved, &sequences.part, &sequences.names)?;
-    let lines = match format {
-        Format::Csv => as_csv(&saved.classes, &sequences.names, &answers),
-        Format::Json => as_json(&saved.classes, &sequences.names, &answers),
+fn class_lines(saved: &SavedModel, sequences: &Sequences, form: Form) -> Result<(String, Vec<String>)> {
+    let answers = timed("prediction", || {
+        evaluate::predict_each(saved, &sequences.part, &sequences.names)
+    })?;
+    let (classes, names) = (&saved.classes, &sequences.names);
+    let lines = match form.format {
+        Format::Csv => as_csv(classes, names, &answers, form.digits),
+        Format::Json => as_json(classes, names, &answers, form.digits),
     };
     Ok((lines, problems(answers)))
 }
@@ -200,7 +223,7 @@ fn refuse_known(file: &str) -> Result<()> {
 }
 
 /// A line for each sequence; of one without an answer all but its name is empty.
-fn as_csv(classes: &[String], names: &[String], answers: &[Answer<Prediction>]) -> String {
+fn as_csv(classes: &[String], names: &[String], answers: &[Answer<Prediction>], digits: usize) -> String {
     let mut text = String::from("sequence,class");
     for class in classes {
         text += &format!(",{}", quoted(&format!("p_{class}")));
@@ -212,7 +235,7 @@ fn as_csv(classes: &[String], names: &[String], answers: &[Answer<Prediction>]) 
             Ok(prediction) => {
                 text += &format!(",{}", quoted(&classes[prediction.class]));
                 for probability in &prediction.probabilities {
-                    text += &format!(",{probability}");
+                    text += &format!(",{}", significant(*probability, digits));
                 }
             }
             Err(_) => text += &",".repeat(1 + classes.len()),
@@ -222,11 +245,12 @@ fn as_csv(classes: &[String], names: &[String], answers: &[Answer<Prediction>]) 
     text
 }
 
-fn as_json(classes: &[String], names: &[String], answers: &[Answer<Prediction>]) -> String {
+fn as_json(classes: &[String], names: &[String], answers: &[Answer<Prediction>], digits: usize) -> String {
     let line = |(name, answer): (&String, &Answer<Prediction>)| match answer {
         Ok(prediction) => {
             let pairs = classes.iter().zip(&prediction.probabilities);
-            let probabilities: Map<String, Value> = pairs.map(|(class, value)| (class.clone(), json!(value))).collect();
+            let pairs = pairs.map(|(class, &value)| (class.clone(), significant(value, digits)));
+            let probabilities: Map<String, Value> = pairs.collect();
             let class = &classes[prediction.class];
             json!({"sequence": name, "class": class, "probabilities": probabilities})
         }
@@ -261,8 +285,8 @@ mod tests {
         };
         let answers = [Ok(prediction), Err("why".to_string())];
         let expected = "sequence,class,p_plain,\"p_a, \"\"b\"\"\"\n1,\"a, \"\"b\"\"\",0.25,0.75\n2,,,\n";
-        assert_eq!(as_csv(&classes, &names, &answers), expected);
-        let lines = as_json(&classes, &names, &answers);
+        assert_eq!(as_csv(&classes, &names, &answers, 4), expected);
+        let lines = as_json(&classes, &names, &answers, 4);
         let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(lines[0]["probabilities"]["a, \"b\""], 0.75);
         assert_eq!(

@@ -9,7 +9,7 @@ use ernn::train::{self, RunConfig};
 
 use super::train_flags::TrainingFlags;
 use crate::failure::{Failure, Result};
-use crate::output::say;
+use crate::output::{say, timed};
 use crate::reading::{self, ReadingFlags};
 
 /// Everything that is given about a run but its network.
@@ -60,7 +60,7 @@ impl Given<'_> {
             Some(source) => source.to_string(),
             None => data::as_known(&config.data.source),
         };
-        reading::open(&source, &options)
+        timed("reading the data", || reading::open(&source, &options))
     }
 }
 

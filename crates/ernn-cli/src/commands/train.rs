@@ -1,5 +1,6 @@
 //! `ernn train`: settings from defaults, file and flags; a run; its report.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -7,16 +8,18 @@ use ernn::Error;
 use ernn::data;
 use ernn::folds;
 use ernn::names;
-use ernn::train::{self, Ending, Options, Out, Outcome, Report, RunFolder};
+use ernn::train::{self, Ending, Options, Out, Outcome, Report, RunConfig, RunFolder};
 
 use super::run_settings::{Given, open_options, stop_on_signals, threads};
+use super::show::{self, Sources};
 use super::train_auto::{self, AutoFlags};
 use super::train_flags::{ModelFlags, TrainingFlags};
 use super::train_folds::{self, FoldFlags};
 use crate::failure::{Failure, Result};
-use crate::output::{self, percent, seconds};
-use crate::progress::Progress;
+use crate::output::{self, Level, percent, seconds};
+use crate::progress::{Progress, sparkline};
 use crate::reading::{ReadingFlags, open};
+use crate::terminal::{self, Stream};
 use crate::unused::{refuse_for_data, refuse_for_solver};
 
 /// Arguments of `ernn train`.
@@ -43,6 +46,9 @@ pub struct Arguments {
     /// Threads that compute [default: all]; the result does not depend on it
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
+    /// Do not train: print all settings that the run would have, as TOML, and why
+    #[arg(long, conflicts_with_all = ["resume", "json", "out"])]
+    show: bool,
     /// Print the report as one JSON object
     #[arg(long)]
     json: bool,
@@ -59,7 +65,14 @@ pub struct Arguments {
 }
 
 /// Runs `ernn train`.
-pub fn run(arguments: &Arguments) -> Result<()> {
+pub fn run(arguments: &Arguments, flags: &HashSet<String>) -> Result<()> {
+    if arguments.show {
+        let (config, file) = settings(arguments)?;
+        let file = file.as_deref();
+        let dataset = given(arguments, file).open(&config)?;
+        let sources = Sources { given: flags, file };
+        return Ok(output::print_exactly(&show::text(&config, &dataset, &sources))?);
+    }
     let options = Options {
         out: arguments
             .out
@@ -68,14 +81,14 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         threads: threads(arguments.threads)?,
         ..Options::default()
     };
-    let report = match &arguments.resume {
+    let (report, losses) = match &arguments.resume {
         Some(folder) => resumed(arguments, folder, &options)?,
-        None => fresh(arguments, &options)?,
+        None => fresh(arguments, flags, &options)?,
     };
     if arguments.json {
         output::print_json(&report)?;
     } else {
-        output::print(&summary(&report))?;
+        output::print(&summary(&report, &losses))?;
     }
     match (&report.ending, &report.out) {
         (Ending::Interrupted, Some(folder)) => Err(Failure::Interrupted(format!(
@@ -86,17 +99,22 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
 }
 
-fn fresh(arguments: &Arguments, options: &Options) -> Result<Report> {
-    let settings_of_run = arguments.from.as_deref().map(|run| run.join("config.toml"));
-    let settings_of_run = settings_of_run.filter(|path| path.is_file());
-    let given = Given {
+fn given<'a>(arguments: &'a Arguments, file: Option<&'a Path>) -> Given<'a> {
+    Given {
         data: arguments.data.as_deref(),
-        config: arguments.config.as_deref().or(settings_of_run.as_deref()),
+        config: file,
         epochs: arguments.epochs,
         reading: &arguments.reading,
         training: &arguments.training,
-    };
-    let mut config = given.settings()?;
+    }
+}
+
+/// Defaults, settings file and flags; and the settings file.
+fn settings(arguments: &Arguments) -> Result<(RunConfig, Option<PathBuf>)> {
+    let settings_of_run = arguments.from.as_deref().map(|run| run.join("config.toml"));
+    let settings_of_run = settings_of_run.filter(|path| path.is_file());
+    let file = arguments.config.clone().or(settings_of_run);
+    let mut config = given(arguments, file.as_deref()).settings()?;
     arguments.model.apply(&mut config)?;
     refuse_for_solver(&arguments.model.shared, arguments.model.iterations.is_some(), &config)?;
     if let Some(run) = &arguments.from {
@@ -105,32 +123,44 @@ fn fresh(arguments: &Arguments, options: &Options) -> Result<Report> {
         config.training.from = Some(if run.is_dir() { file } else { run.clone() });
     }
     config.check()?;
+    Ok((config, file))
+}
+
+fn fresh(arguments: &Arguments, flags: &HashSet<String>, options: &Options) -> Result<Finished> {
+    let (config, file) = settings(arguments)?;
+    let file = file.as_deref();
     if let Out::At(folder) = &options.out {
         RunFolder::check_free(folder)?;
     }
-    let dataset = given.open(&config)?;
+    let dataset = given(arguments, file).open(&config)?;
     refuse_for_data(&arguments.model.shared, &arguments.training, &config, &dataset)?;
+    if output::says(Level::Verbose) {
+        output::say_more(&show::text(&config, &dataset, &Sources { given: flags, file }));
+    }
     stop_on_signals(&options.stop, "stopping after this batch");
     if let Some(request) = arguments.auto.request(arguments.folds.folds) {
-        return train_auto::fresh(&dataset, &config, &request, options);
+        return Ok((train_auto::fresh(&dataset, &config, &request, options)?, Vec::new()));
     }
     if let Some(request) = arguments.folds.request() {
-        return train_folds::fresh(&dataset, &config, request, options);
+        return Ok((train_folds::fresh(&dataset, &config, request, options)?, Vec::new()));
     }
     watched(|progress| train::train(&dataset, &config, options, progress))
 }
 
+/// The report of a run, and the training loss of each epoch that was measured.
+type Finished = (Report, Vec<f64>);
+
 /// A run that diverges says where its last good state lies.
-fn watched(run: impl FnOnce(&mut Progress) -> ernn::Result<Outcome>) -> Result<Report> {
+fn watched(run: impl FnOnce(&mut Progress) -> ernn::Result<Outcome>) -> Result<Finished> {
     let mut progress = Progress::new();
-    let outcome = run(&mut progress);
-    outcome.map(|outcome| outcome.report).map_err(|error| match error {
+    let outcome = output::timed("training", || run(&mut progress)).map_err(|error| match error {
         Error::NotFinite { .. } => Failure::Diverged(error, progress.folder_with_epoch().map(Path::to_path_buf)),
         error => Failure::Library(error),
-    })
+    })?;
+    Ok((outcome.report, progress.losses().to_vec()))
 }
 
-fn resumed(arguments: &Arguments, path: &Path, options: &Options) -> Result<Report> {
+fn resumed(arguments: &Arguments, path: &Path, options: &Options) -> Result<Finished> {
     if arguments.data.is_some()
         || arguments.model != ModelFlags::default()
         || arguments.training != TrainingFlags::default()
@@ -159,10 +189,12 @@ fn resumed(arguments: &Arguments, path: &Path, options: &Options) -> Result<Repo
         }
         config.extend_to(epochs)?;
     }
-    let dataset = open(&data::as_known(&config.data.source), &open_options(&config))?;
+    let dataset = output::timed("reading the data", || {
+        open(&data::as_known(&config.data.source), &open_options(&config))
+    })?;
     stop_on_signals(&options.stop, "stopping after this batch");
     if by_folds {
-        return train_folds::resumed(&dataset, folder, options);
+        return Ok((train_folds::resumed(&dataset, folder, options)?, Vec::new()));
     }
     let options = Options {
         folds: folds::numbers(path)?,
@@ -171,19 +203,19 @@ fn resumed(arguments: &Arguments, path: &Path, options: &Options) -> Result<Repo
     watched(|progress| train::resume(&dataset, &config, folder, &options, progress))
 }
 
-fn summary(report: &Report) -> String {
+fn summary(report: &Report, losses: &[f64]) -> String {
     let by_folds = report.folds.as_ref().map(train_folds::summary);
     let of_run = match report.part {
         "folds" => {
             return format!(
                 "{}: {}\n{}{}",
-                report.dataset,
+                names::line(&report.dataset),
                 report.cell,
                 by_folds.unwrap_or_default(),
                 folder(report)
             );
         }
-        _ => summary_of_run(report),
+        _ => summary_of_run(report, losses),
     };
     match by_folds {
         Some(by_folds) => format!("{by_folds}\n\nthe final model, on everything:\n{of_run}"),
@@ -196,7 +228,7 @@ fn folder(report: &Report) -> String {
     folder.map_or_else(String::new, |out| format!("\nrun folder: {}", out.display()))
 }
 
-fn summary_of_run(report: &Report) -> String {
+fn summary_of_run(report: &Report, losses: &[f64]) -> String {
     let evaluation = output::evaluation(report.part, &report.evaluation);
     let validation = report
         .validation_accuracy
@@ -204,7 +236,7 @@ fn summary_of_run(report: &Report) -> String {
     let folder = folder(report);
     let ended = matches!(report.ending, Ending::Finished | Ending::EarlyStopped);
     let second = if ended && report.settings.training.retrain {
-        " in the first pass; the model is the last epoch of the second, on all sequences"
+        "retrained: the model is the last epoch of the second pass, on all sequences\n"
     } else {
         ""
     };
@@ -216,11 +248,23 @@ fn summary_of_run(report: &Report) -> String {
         ),
     };
     format!(
-        "{}: {}, {}\n{chosen}, trained in {}, seed {}\n{evaluation}{folder}",
+        "{}: {}, {}\n{chosen}, trained in {}, seed {}\n{second}{}{evaluation}{folder}",
         names::line(&report.dataset),
         report.cell,
         output::size(report.parameters, report.nonzero_parameters),
         seconds(report.train_seconds),
         report.seed,
+        curve(losses),
     )
+}
+
+/// How the training loss fell, for a person at a terminal.
+fn curve(losses: &[f64]) -> String {
+    let (Some(first), Some(last)) = (losses.first(), losses.last()) else {
+        return String::new();
+    };
+    if losses.len() < 2 || !Stream::Out.is_terminal() || !terminal::has_blocks() {
+        return String::new();
+    }
+    format!("training loss {first:.4} {} {last:.4}\n", sparkline(losses, 40))
 }

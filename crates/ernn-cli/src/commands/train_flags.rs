@@ -15,7 +15,7 @@ use crate::reading::{named, word};
 #[command(next_help_heading = "Network")]
 pub struct ModelFlags {
     /// Kind of the cells: ernn, deep-transition, rnn, fastrnn, fastgrnn, ugrnn, gru, lstm, antisymmetric,
-    /// gated-antisymmetric, spectral
+    /// gated-antisymmetric, spectral [default: ernn]
     #[arg(long, value_name = "KIND")]
     pub cell: Option<String>,
     /// ERNN: inner iterations K of a step
@@ -29,7 +29,7 @@ pub struct ModelFlags {
 #[derive(Args, Clone, Debug, Default, PartialEq)]
 #[command(next_help_heading = "Network")]
 pub struct SharedModelFlags {
-    /// Layers on top of each other
+    /// Layers on top of each other [default: 1]
     #[arg(long, value_name = "N")]
     pub layers: Option<usize>,
     /// A second cell in every layer that reads the sequences from their ends

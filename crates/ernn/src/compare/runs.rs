@@ -12,7 +12,7 @@ use super::table::{Best, Table, TableRow};
 use super::{Part, Plan, PlannedRun, RunDone, Shard, Start, Watcher, latency, picture};
 use crate::data::{Dataset, Scheme};
 use crate::folds;
-use crate::train::{self, Ending, Observer, PastRun, RunFolder, available_threads};
+use crate::train::{self, BatchProgress, Ending, Observer, PastRun, RunFolder, available_threads};
 use crate::{Error, Result};
 
 /// What does not change the result of a comparison.
@@ -138,13 +138,17 @@ impl Process<'_> {
             stop: Arc::clone(&self.options.stop),
             ..train::Options::default()
         };
+        let mut seen = Seen {
+            name: self.plan.run_name(run),
+            passes: settings.training.passes(),
+            watcher,
+        };
         if let Some(scheme) = self.plan.folds {
-            let mut warnings = Warnings(watcher);
-            folds::in_folder(self.dataset, &settings, scheme, folder, &options, &mut warnings)?;
+            folds::in_folder(self.dataset, &settings, scheme, folder, &options, &mut seen)?;
             let past = self.folder.ended(self.plan, run)?;
             return Ok(past.map_or(OneRun::Interrupted, |past| OneRun::Ended(Box::new(past))));
         }
-        match train::resume(self.dataset, &settings, folder, &options, &mut Warnings(watcher)) {
+        match train::resume(self.dataset, &settings, folder, &options, &mut seen) {
             Ok(outcome) if outcome.report.ending == Ending::Interrupted => return Ok(OneRun::Interrupted),
             // One that diverged has left its report as well.
             Ok(_) | Err(Error::NotFinite { .. }) => {}
@@ -254,17 +258,25 @@ enum OneRun {
     Interrupted,
 }
 
-/// Runs say nothing but warnings here.
-struct Warnings<'a>(&'a mut dyn Watcher);
+/// Of a run only warnings are said here, and how far it is.
+struct Seen<'a> {
+    name: String,
+    passes: usize,
+    watcher: &'a mut dyn Watcher,
+}
 
-impl folds::Watcher for Warnings<'_> {
+impl folds::Watcher for Seen<'_> {
     fn warning(&mut self, text: &str) {
-        self.0.warning(text);
+        self.watcher.warning(text);
     }
 }
 
-impl Observer for Warnings<'_> {
+impl Observer for Seen<'_> {
+    fn batch_done(&mut self, progress: &BatchProgress) {
+        self.watcher.under_way(&self.name, progress.share(self.passes));
+    }
+
     fn warning(&mut self, text: &str) {
-        self.0.warning(text);
+        self.watcher.warning(text);
     }
 }

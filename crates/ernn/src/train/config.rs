@@ -440,6 +440,11 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 const MOST_GAIN: f64 = 10.0;
 
 impl TrainingSettings {
+    /// Passes over the epochs: one, and another one to retrain.
+    pub(crate) fn passes(&self) -> usize {
+        1 + usize::from(self.retrain)
+    }
+
     fn check(&self) -> Result<()> {
         let finite = |value: f64, least: f64| value.is_finite() && value >= least;
         let positive = |value: f64| value.is_finite() && value > 0.0;
