@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn every_alias_stands_for_a_flag_and_is_none() {
-        let command = crate::Cli::command();
+        let command = crate::command();
         let flags: Vec<String> = command
             .get_subcommands()
             .flat_map(|command| command.get_arguments().filter_map(Arg::get_long).map(String::from))

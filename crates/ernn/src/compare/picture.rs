@@ -100,6 +100,7 @@ mod tests {
             error: None,
             part: "test".to_string(),
             evaluation: Evaluation::default(),
+            longest_sequence: None,
             parameters: 1,
             nonzero_parameters: 1,
             embedding_parameters: 0,

@@ -165,7 +165,7 @@ mod tests {
     }
 
     fn needed(model: &ModelConfig, shape: Shape) -> Needed {
-        estimate(model, &TrainingSettings::default(), shape)
+        estimate(model, &crate::train::RunConfig::defaults("mine.csv").training, shape)
     }
 
     #[test]
