@@ -258,6 +258,7 @@ pub const fn smallest_variance(places: u32) -> i64 {
 }
 
 #[cfg(test)]
+#[allow(clippy::indexing_slicing, reason = "a test may panic")]
 mod tests {
     use super::*;
     extern crate std;

@@ -145,9 +145,8 @@ mod tests {
 
     #[test]
     fn colors_are_apart_for_all_eyes_and_stand_out_from_their_paper() {
-        let pick: [fn((&'static str, &'static str)) -> &'static str; 2] = [|pair| pair.0, |pair| pair.1];
-        for (pick, paper) in pick.into_iter().zip([PAPERS.0, PAPERS.1]) {
-            let colors = COLORS.map(pick);
+        let light_and_dark = [COLORS.map(|pair| pair.0), COLORS.map(|pair| pair.1)];
+        for (colors, paper) in light_and_dark.into_iter().zip([PAPERS.0, PAPERS.1]) {
             for (index, color) in colors.iter().enumerate() {
                 assert!(contrast(color, paper) >= 3.0, "{color} on {paper}");
                 for other in &colors[..index] {

@@ -61,10 +61,10 @@ pub(super) fn find(place: &Path) -> Option<PathBuf> {
 fn holds_the_words(place: &Path, least: usize) -> bool {
     let inside = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten();
     let folders = inside(place).filter(|entry| entry.path().is_dir()).count();
-    let recordings = |word: &&str| inside(&place.join(word)).count();
+    let recordings = |word: &str| inside(&place.join(word)).count();
     folders == WORDS.len()
         && WORDS.iter().all(|word| place.join(word).is_dir())
-        && WORDS.iter().map(|word| recordings(&word)).sum::<usize>() >= least
+        && WORDS.iter().map(|word| recordings(word)).sum::<usize>() >= least
 }
 
 /// Opens the arrays or recordings at the place that [`find`] gave.
