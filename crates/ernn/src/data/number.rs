@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn shown_text_is_one_short_line() {
-        assert_eq!(shown(b"a\nb"), "\"a\\nb\"");
+        assert_eq!(shown(b"a\nb"), "\"a\\u{a}b\"");
         assert!(shown(&[b'x'; 500]).len() < 70);
     }
 }

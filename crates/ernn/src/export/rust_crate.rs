@@ -25,6 +25,7 @@ const CORE: [(&str, &str); 25] = [
     ("layer.rs", include_str!("../../../ernn-core/src/layer.rs")),
     ("math.rs", include_str!("../../../ernn-core/src/math.rs")),
     ("pick.rs", include_str!("../../../ernn-core/src/pick.rs")),
+    ("pooling.rs", include_str!("../../../ernn-core/src/pooling.rs")),
     ("float/mod.rs", include_str!("../../../ernn-core/src/float/mod.rs")),
     ("float/deep.rs", include_str!("../../../ernn-core/src/float/deep.rs")),
     (

@@ -177,7 +177,7 @@ fn every_cell_in_whole_numbers_is_near_the_library() {
         let keeps = ["antisymmetric", "spectral"]
             .iter()
             .any(|cell| case.name.contains(cell));
-        for (state, bound, of_keeping) in [(StateBits::Int16, 0.01, 0.2), (StateBits::Int8, 0.1, 0.5)] {
+        for (state, bound, of_keeping) in [(StateBits::Int16, 0.01, 0.2), (StateBits::Int8, 0.1, 0.7)] {
             let bound = if keeps { of_keeping } else { bound };
             let image =
                 int_image(&case.model, &samples, state).unwrap_or_else(|error| panic!("{}: {error}", case.name));

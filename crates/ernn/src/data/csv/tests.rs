@@ -223,7 +223,7 @@ fn labelled(column: &str, mut options: OpenOptions) -> OpenOptions {
 fn a_column_without_a_name_is_refused() {
     for (text, part) in [
         (",series,step,x,label\n0,0,0,1,a\n", "column 1 without a name"),
-        ("Unnamed: 0,series,x,label\n0,0,1,a\n", "column 1 that had no name"),
+        ("Unnamed: 0,series,x,label\n0,0,1,a\n", "column 1 without a name"),
         (",0,1,2,label\n0,1,2,3,a\n", "column 1 without a name"),
         ("series,x,\n0,1,\n", "column 3 without a name"),
     ] {
@@ -445,7 +445,7 @@ fn a_log_is_cut_into_sequences() {
         found.contains("line 6, column \"id\": found rows of \"a\" in two places"),
         "{found}"
     );
-    assert!(error_as(of_series, &table("window = 0")).contains("window: found 0"));
+    assert!(error_as(text, &options(0)).contains("window: found 0"));
 }
 
 #[test]

@@ -1,15 +1,4 @@
 //? any numbers
-/* volatile: rounded to a float here, whatever the compiler would fuse. */
-static int16_t normalized(int i, float input, uint32_t *saturations)
-{
-    volatile float scaled = (input - input_mean[i]) * input_scale[i];
-    float value = scaled < -40000.0f ? -40000.0f : scaled > 40000.0f ? 40000.0f : scaled;
-    int32_t nearest = (int32_t)value;
-    float rest = value - (float)nearest;
-    nearest += rest >= 0.5f ? 1 : rest <= -0.5f ? -1 : 0;
-    return narrow(nearest, saturations);
-}
-
 int ernn_push(ernn_state *state, ernn_scratch *scratch, const float input[ERNN_INPUTS])
 {
     int16_t *x = scratch->values;
