@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use ernn::evaluate::{ClassReport, Evaluation};
+use ernn::names;
 
 use crate::output::{grouped, percent};
 use crate::table::{Cell, Table, columns_of, shortened};
@@ -27,7 +28,7 @@ fn per_class(classes: &[ClassReport]) -> Table {
     let mut table = Table::new(["class", "sequences", " recall", "precision", "     F1"]);
     for class in classes {
         table.row([
-            class.name.as_str().into(),
+            names::line(&class.name).into(),
             grouped(class.support).into(),
             share(class.recall),
             share(class.precision),
@@ -39,7 +40,8 @@ fn per_class(classes: &[ClassReport]) -> Table {
 
 /// The matrix, or the most frequent pairs of many classes.
 fn confusions(found: &Evaluation, colors: bool) -> Vec<String> {
-    let names: Vec<&str> = found.per_class.iter().map(|class| class.name.as_str()).collect();
+    let safe: Vec<String> = found.per_class.iter().map(|class| names::line(&class.name)).collect();
+    let names: Vec<&str> = safe.iter().map(String::as_str).collect();
     let matrix = match names.len() {
         0 | 1 => return Vec::new(),
         2..=MOST_CLASSES => matrix(&names, &found.confusion),

@@ -6,6 +6,8 @@ use serde_json::Value;
 use support::Place;
 
 const TINY: &str = "train japanese-vowels --hidden 6 --rank 2 --epochs 3 --batch-size 64";
+/// The same, long enough to be stopped.
+const LONGER: &str = "train japanese-vowels --hidden 6 --rank 2 --epochs 60 --batch-size 64";
 
 fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value}"))
@@ -58,17 +60,14 @@ fn folds_give_the_same_bits_for_any_number_of_threads_and_after_a_stop() {
     assert_eq!(report["part"], "folds");
     assert!(!place.path("one/model.safetensors").exists());
 
-    let stopped = place.start_until(
-        &format!("{TINY} --epochs 60 --folds 4 --threads 1 --out stopped"),
-        "1/4 fold",
-    );
+    let stopped = place.start_until(&format!("{LONGER} --folds 4 --threads 1 --out stopped"), "1/4 fold");
     let done = stopped.interrupt();
     assert_eq!(done.code, Some(130), "{}", done.stderr);
     assert!(done.stderr.contains("ernn train --resume stopped"), "{}", done.stderr);
     place.fails("train --resume stopped --epochs 70", 2, &["goes on as it was begun"]);
     let done = place.ok("train --resume stopped");
     assert!(done.stderr.contains("of them done before"), "{}", done.stderr);
-    place.ok(&format!("{TINY} --epochs 60 --folds 4 --threads 2 --out whole"));
+    place.ok(&format!("{LONGER} --folds 4 --threads 2 --out whole"));
     assert_eq!(predictions("stopped"), predictions("whole"));
     assert!(place.read("stopped/model.safetensors") == place.read("whole/model.safetensors"));
 }

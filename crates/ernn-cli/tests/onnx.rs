@@ -176,7 +176,11 @@ fn refusals_say_what_is_wrong_and_write_nothing() {
         1,
         &["missing/a.onnx: cannot write"],
     );
-    place.fails("export nowhere --to onnx --out a.onnx", 1, &["nowhere: cannot read"]);
+    place.fails(
+        "export nowhere --to onnx --out a.onnx",
+        1,
+        &["nowhere: no run folder or model file of this name"],
+    );
     place.fails("export run --to onnx", 2, &["--out"]);
     place.write("broken.safetensors", &place.read("run/model.safetensors")[..500]);
     place.fails(

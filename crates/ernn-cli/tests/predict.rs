@@ -294,7 +294,6 @@ fn no_flag_is_listed_that_can_do_nothing() {
         "--data-seed",
         "--data-dir",
         "--vocabulary",
-        "--label-column",
     ] {
         assert!(!help.contains(flag), "{flag} in {help}");
     }

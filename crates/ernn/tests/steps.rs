@@ -185,7 +185,10 @@ fn a_first_batch_that_diverges_begins_anew_with_half_of_eta() {
     );
     let used = &found.report.settings;
     let anew = |text: &&String| text.contains("the run begins anew");
-    assert_eq!(used.training.halvings as usize, watcher.warnings.iter().filter(anew).count());
+    assert_eq!(
+        used.training.halvings as usize,
+        watcher.warnings.iter().filter(anew).count()
+    );
     assert_eq!(used.asked(), large_steps().resolved(&long()));
     assert_eq!(RunFolder::open(&path).unwrap().read_config().unwrap(), *used);
     assert_eq!((found.report.ending, found.report.epochs), (Ending::Finished, 2));
