@@ -17,7 +17,7 @@ use crate::names::line;
 use crate::{Error, Result};
 
 /// The sources of `ernn-core`, which go along.
-const CORE: [(&str, &str); 25] = [
+const CORE: [(&str, &str); 26] = [
     ("lib.rs", include_str!("../../../ernn-core/src/lib.rs")),
     ("error.rs", include_str!("../../../ernn-core/src/error.rs")),
     ("image.rs", include_str!("../../../ernn-core/src/image.rs")),
