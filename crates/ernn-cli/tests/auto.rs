@@ -24,7 +24,7 @@ fn signs(sequences: usize) -> String {
     text
 }
 
-const QUICK: &str = "train signs.csv --epochs 150 --auto --trials 6";
+const QUICK: &str = "train signs.csv --epochs 60 --auto --trials 4";
 
 #[test]
 fn the_same_trials_give_the_same_result_whatever_the_threads() {
@@ -49,7 +49,7 @@ fn the_same_trials_give_the_same_result_whatever_the_threads() {
         text.lines().map(fields).collect()
     };
     assert_eq!(without_times("one"), without_times("three"));
-    assert_eq!(place.text("one/auto.csv").lines().count(), 7);
+    assert_eq!(place.text("one/auto.csv").lines().count(), 5);
     assert!(place.text("one/auto.md").contains("Chosen: trial "));
 
     // The settings repeat the last training without the search.
@@ -58,7 +58,7 @@ fn the_same_trials_give_the_same_result_whatever_the_threads() {
     let folds = &one["folds"];
     assert_eq!(
         (&folds["trials"], &folds["pooled"]["examples"]),
-        (&6.into(), &60.into())
+        (&4.into(), &60.into())
     );
     assert!(folds["pooled"]["accuracy"].as_f64().unwrap() > 0.9, "{folds}");
     let saved: Value = serde_json::from_str(&place.text("one/result.json")).unwrap();

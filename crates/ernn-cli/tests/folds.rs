@@ -30,7 +30,7 @@ fn folds_judge_every_sequence_once_and_a_final_model_follows() {
     assert_eq!(sequences, 270);
     // The final model is that of the same command without folds, and reads the test part as it does.
     assert_eq!((&report["part"], &report["examples"]), (&"test".into(), &370.into()));
-    place.ok(&format!("{TINY} --validation 0 --retrain --out plain"));
+    place.ok(&format!("{TINY} --validation 0 --out plain"));
     assert!(place.read("run/model.safetensors") == place.read("plain/model.safetensors"));
     // Each line of the predictions counts in the pooled accuracy.
     let text = place.text("run/folds/predictions.csv");

@@ -460,7 +460,7 @@ fn a_small_set_takes_as_many_steps_as_asked() {
                  --input-noise 0.6 --pooling mean";
     let done = place.ok(&format!("{flags} --out run"));
     assert!(
-        done.stderr.contains("no validation part; 300 epochs"),
+        done.stderr.contains("no validation part\n300 epochs"),
         "{}",
         done.stderr
     );

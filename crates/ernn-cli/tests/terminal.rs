@@ -285,7 +285,7 @@ fn help_shows_the_defaults_and_fits_80_columns() {
     let help = place.ok("train --help").stdout;
     let words = help.split_whitespace().collect::<Vec<_>>().join(" ");
     for default in [
-        "Passes over the training part [default: 60; depends on the data]",
+        "Passes over the training part (without --min-steps: so many, neither more nor fewer) [default: 60; depends on the data]",
         "Hidden size D [default: 64; depends on the data]",
         "Seed of weights, split, batches, noise and dropout [default: 1]",
         "[default: adam]",

@@ -121,13 +121,13 @@ mod tests {
     fn a_bar_takes_what_is_left() {
         let shown = |columns| line().with_bar("epoch 3/6", 0.5, columns, &PLAIN);
         assert_eq!(
-            shown(61),
-            "epoch 3/6 ████░░░░ loss 0.1234, 12 s left, validation 95.1 %".replace("████░░░░", "████░░░░")
+            shown(60),
+            "epoch 3/6 ████░░░░ loss 0.1234, 12 s left, validation 95.1 %"
         );
         for columns in 1..200 {
             assert!(columns_of(&shown(columns)) <= columns, "{columns}");
         }
-        assert_eq!(shown(20), "epoch 3/6 loss 0.12…".replace("0.12…", "0.1…"));
+        assert_eq!(shown(20), "epoch 3/6 loss 0.1…");
         let colored = line().with_bar("epoch 3/6", 0.5, 80, &Bar { colors: true, ..PLAIN });
         assert_eq!(console::strip_ansi_codes(&colored), shown(80));
         let plain = Bar { blocks: false, ..PLAIN };

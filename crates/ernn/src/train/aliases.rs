@@ -77,7 +77,7 @@ pub const ALIASES: [(&str, &[&str]); 34] = [
         &["emb", "embed", "embedding-dim", "embedding-size", "embed-dim"],
     ),
     ("vocabulary", &["vocab", "vocab-size", "max-features"]),
-    ("tbptt", &["bptt", "truncate", "seq-len", "window"]),
+    ("tbptt", &["bptt", "truncate", "seq-len"]),
     ("class-weights", &["class-weight", "balanced"]),
     ("missing", &["nan", "na", "fill", "fillna", "impute", "on-missing"]),
     (
