@@ -23,11 +23,11 @@ pub struct Settings {
 
 #[pymethods]
 impl Settings {
-    /// The command's defaults.
+    /// The command's defaults for so many sequences, the longest of so many steps.
     #[new]
-    fn new() -> Self {
+    fn new(sequences: usize, longest: usize) -> Self {
         Settings {
-            config: RunConfig::defaults(SOURCE),
+            config: RunConfig::defaults_for_arrays(SOURCE, sequences, longest),
         }
     }
 

@@ -12,7 +12,7 @@ from conftest import waves
 
 import ernn
 
-FLAGS = "--hidden 8 --rank 2 --epochs 8 --seed 0 --threads 1".split()
+FLAGS = "--validation 0 --hidden 8 --rank 2 --epochs 8 --seed 0 --threads 1".split()
 
 
 def run(command, *arguments):

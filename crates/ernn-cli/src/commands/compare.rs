@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use ernn::cell::CellConfig;
 use ernn::compare::{self, Matching, Options, Plan, Request, RunDone, Shard, Start, Vary, Watcher};
 use ernn::data::Scheme;
-use ernn::train::Ending;
+use ernn::train::{Ending, RunConfig};
 
 use super::run_settings::{Given, stop_on_signals, threads};
 use super::train_flags::{SharedModelFlags, TrainingFlags};
@@ -103,8 +103,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         reading: &arguments.reading,
         training: &arguments.training,
     };
-    let mut config = given.settings()?;
-    arguments.model.apply_to_all(&mut config)?;
+    let config = given.settings(None)?;
     let out = arguments.out.clone();
     let options = Options {
         out: out.unwrap_or_else(|| compare::default_folder(&config.data.source)),
@@ -113,6 +112,12 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         stop: Arc::default(),
     };
     let dataset = given.open(&config)?;
+    let mut config = given.settings(Some(&dataset))?;
+    arguments.model.apply_to_all(&mut config)?;
+    if arguments.folds.is_none() && arguments.training.validation.is_none() && arguments.config.is_none() {
+        // Rows are chosen by it.
+        config.training.validation = RunConfig::defaults(&config.data.source).training.validation;
+    }
     refuse_for_data(&arguments.model, &arguments.training, &config, &dataset)?;
     output::say_more(&format!("settings that all cells share:\n{}", config.to_toml()));
     let plan = Plan::new(&config, &dataset, &request(arguments))?;

@@ -22,12 +22,17 @@ pub struct Given<'a> {
 }
 
 impl Given<'_> {
-    /// Defaults of the data set, then the settings file, then flags.
-    pub fn settings(&self) -> Result<RunConfig> {
-        let mut config = match (self.config, self.data) {
-            (Some(path), source) => RunConfig::load(path, source)?,
-            (None, Some(source)) => RunConfig::defaults(source),
-            (None, None) => {
+    /// Defaults of the data set, then the settings file, then flags. What data of one's own ask for is known once they are read; a
+    /// settings file says all of it.
+    pub fn settings(&self, dataset: Option<&Dataset>) -> Result<RunConfig> {
+        let mut config = match (self.config, self.data, dataset) {
+            (Some(path), source, _) => RunConfig::load(path, source)?,
+            (None, Some(source), None) => RunConfig::defaults(source),
+            (None, Some(source), Some(dataset)) => {
+                let before = self.settings(None)?;
+                RunConfig::defaults_for(source, &open_options(&before), dataset)
+            }
+            (None, None, _) => {
                 return Err(Failure::Usage(
                     "no DATA: name a data set, a file or a folder".to_string(),
                 ));
@@ -46,6 +51,10 @@ impl Given<'_> {
             config.set_epochs(epochs);
         }
         self.training.apply(&mut config)?;
+        if config.training.patience > 0 && self.training.validation.is_none() && self.config.is_none() {
+            // What is waited for has to be measured.
+            config.training.validation = RunConfig::defaults(&config.data.source).training.validation;
+        }
         Ok(config)
     }
 }

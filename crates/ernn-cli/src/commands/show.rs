@@ -70,8 +70,10 @@ struct Reasons<'a> {
     source: String,
     /// Of any data.
     any: Table,
-    /// Of this data.
+    /// Of this data by its name.
     defaults: Table,
+    /// Of this data as it was read.
+    of_data: Table,
     file: Table,
     asked: Table,
     resolved: Table,
@@ -86,6 +88,7 @@ impl<'a> Reasons<'a> {
             sources,
             any: table(&RunConfig::defaults("")),
             defaults: table(&RunConfig::defaults(&source)),
+            of_data: table(&RunConfig::defaults_for(&source, &config.data.options(), dataset)),
             // It was read before, or the run would have been refused.
             file: file.and_then(|text| text.parse().ok()).unwrap_or_default(),
             asked: table(config),
@@ -106,6 +109,10 @@ impl<'a> Reasons<'a> {
             return format!("from {}", file.display());
         }
         let default = at(&self.defaults, path);
+        let of_data = at(&self.of_data, path);
+        if of_data != default && at(&self.asked, path) == of_data {
+            return "default for data of one's own".to_string();
+        }
         if at(&self.asked, path) != default || default.is_none() {
             return match self.cell(path) {
                 Some(cell) => format!("default of {cell}"),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use ernn::Error;
-use ernn::data;
+use ernn::data::{self, Dataset};
 use ernn::folds;
 use ernn::names;
 use ernn::train::{self, Ending, Options, Out, Outcome, Report, RunConfig, RunFolder};
@@ -67,9 +67,8 @@ pub struct Arguments {
 /// Runs `ernn train`.
 pub fn run(arguments: &Arguments, flags: &HashSet<String>) -> Result<()> {
     if arguments.show {
-        let (config, file) = settings(arguments)?;
+        let (config, file, dataset) = opened(arguments)?;
         let file = file.as_deref();
-        let dataset = given(arguments, file).open(&config)?;
         let sources = Sources { given: flags, file };
         return Ok(output::print_exactly(&show::text(&config, &dataset, &sources))?);
     }
@@ -109,12 +108,24 @@ fn given<'a>(arguments: &'a Arguments, file: Option<&'a Path>) -> Given<'a> {
     }
 }
 
+/// The settings, the settings file, and the data. What is wrong with flags is said before anything is read.
+fn opened(arguments: &Arguments) -> Result<(RunConfig, Option<PathBuf>, Dataset)> {
+    let (config, file) = settings(arguments, None)?;
+    let dataset = given(arguments, file.as_deref()).open(&config)?;
+    // A model to begin with has settings of its own.
+    let config = match arguments.from {
+        None => settings(arguments, Some(&dataset))?.0,
+        Some(_) => config,
+    };
+    Ok((config, file, dataset))
+}
+
 /// Defaults, settings file and flags; and the settings file.
-fn settings(arguments: &Arguments) -> Result<(RunConfig, Option<PathBuf>)> {
+fn settings(arguments: &Arguments, dataset: Option<&Dataset>) -> Result<(RunConfig, Option<PathBuf>)> {
     let settings_of_run = arguments.from.as_deref().map(|run| run.join("config.toml"));
     let settings_of_run = settings_of_run.filter(|path| path.is_file());
     let file = arguments.config.clone().or(settings_of_run);
-    let mut config = given(arguments, file.as_deref()).settings()?;
+    let mut config = given(arguments, file.as_deref()).settings(dataset)?;
     arguments.model.apply(&mut config)?;
     refuse_for_solver(&arguments.model.shared, arguments.model.iterations.is_some(), &config)?;
     if let Some(run) = &arguments.from {
@@ -127,12 +138,11 @@ fn settings(arguments: &Arguments) -> Result<(RunConfig, Option<PathBuf>)> {
 }
 
 fn fresh(arguments: &Arguments, flags: &HashSet<String>, options: &Options) -> Result<Finished> {
-    let (config, file) = settings(arguments)?;
-    let file = file.as_deref();
     if let Out::At(folder) = &options.out {
         RunFolder::check_free(folder)?;
     }
-    let dataset = given(arguments, file).open(&config)?;
+    let (config, file, dataset) = opened(arguments)?;
+    let file = file.as_deref();
     refuse_for_data(&arguments.model.shared, &arguments.training, &config, &dataset)?;
     if output::says(Level::Verbose) {
         output::say_more(&show::text(&config, &dataset, &Sources { given: flags, file }));

@@ -25,7 +25,7 @@ from ._sequences import Arrays, gather, threads
 _MODEL = ("dropout", "pooling", "bidirectional", "layer_dropout")
 _TRANSFORMS = ("differences", "compress", "magnitudes", "triads")
 _TRAINING = (
-    "epochs", "batch_size", "learning_rate", "clip_norm", "input_noise", "input_offset", "input_gain", "average",
+    "epochs", "min_steps", "batch_size", "learning_rate", "clip_norm", "input_noise", "input_offset", "input_gain", "average",
     "validation", "sparsity", "tbptt", "patience", "retrain",
 )  # fmt: skip
 _LAYERS = ("hidden", "rank", "iterations", "activation")
@@ -58,16 +58,18 @@ class SequenceClassifier(ClassifierMixin, BaseEstimator):
         A second cell in every layer that reads the sequences from their ends.
     pooling : str
         What the readout sees: ``last`` (state), ``mean`` (of all states), or side by side ``mean-max`` (and each unit's largest
-        value), ``mean-max-last``, ``mean-std-max`` (and the standard deviation).
+        value; the default), ``mean-max-last``, ``mean-std-max`` (and the standard deviation).
     dropout, layer_dropout : float
         Parts that are dropped in training: of what the readout sees; of each layer's states.
     differences, compress, magnitudes : bool
-        Further channels that the model derives itself, streams and exports too: first differences; small motions, the asinh of what
+        Further channels that the model derives itself, streams and exports too: first differences (by default); small motions, the asinh of what
         a channel is above its running mean; lengths of triads.
     triads : str
         Triads by the numbers of their channels, such as ``"1,2,3;4,5,6"``; otherwise all channels go by threes.
     epochs : int
-        Passes over the training part (60).
+        Passes over the training part (60; without ``min_steps`` so many, neither more nor fewer).
+    min_steps : int
+        Steps of the optimizer at least, which few sequences get more epochs for (1500); 0: none.
     batch_size : int
         Sequences a step (32).
     learning_rate : float
@@ -88,7 +90,7 @@ class SequenceClassifier(ClassifierMixin, BaseEstimator):
     average : float
         How much of the running average of the weights stays at a step (0.99); the average is what is selected. 0: the last weights.
     validation : float
-        Part of the sequences that selects the best epoch (0.2); 0: none.
+        Part of the sequences that selects the best epoch (none of fewer than 500 sequences, else 0.2); 0: none.
     class_weight : "balanced" or dict
         Whether rare classes weigh more, or a weight for each class.
     sparsity : float
@@ -125,7 +127,7 @@ class SequenceClassifier(ClassifierMixin, BaseEstimator):
     history_ : list of dict
         The records of all epochs.
     report_ : dict
-        What ``ernn train --json`` prints; its numbers are of the validation part.
+        What ``ernn train --json`` prints; its numbers are of the validation part, or of the training part where there is none.
     """
 
     def __init__(
@@ -147,6 +149,7 @@ class SequenceClassifier(ClassifierMixin, BaseEstimator):
         magnitudes: Optional[bool] = None,
         triads: Optional[str] = None,
         epochs: Optional[int] = None,
+        min_steps: Optional[int] = None,
         batch_size: Optional[int] = None,
         learning_rate: Optional[float] = None,
         schedule: Optional[str] = None,
@@ -188,6 +191,7 @@ class SequenceClassifier(ClassifierMixin, BaseEstimator):
         self.magnitudes = magnitudes
         self.triads = triads
         self.epochs = epochs
+        self.min_steps = min_steps
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.schedule = schedule
@@ -231,7 +235,7 @@ class SequenceClassifier(ClassifierMixin, BaseEstimator):
         weights = self._weights(sample_weight, y)
         numbers_ = None if groups is None else group_numbers(groups, len(sequences))
         data = _Labelled(sequences, labels.astype(np.uint32), class_names(classes), weights, numbers_)
-        settings = self._settings()
+        settings = self._settings(sequences)
         settings.check()
         watch = _Watch(self.verbose, self.progress)
         out = None if self.out is None else os.fspath(self.out)
@@ -304,8 +308,11 @@ class SequenceClassifier(ClassifierMixin, BaseEstimator):
             weights = weights * compute_sample_weight(by_class, y)
         return weights.astype(np.float32)
 
-    def _settings(self) -> _ernn.Settings:
-        settings = _ernn.Settings()
+    def _settings(self, sequences: Arrays) -> _ernn.Settings:
+        settings = _ernn.Settings(len(sequences), sequences.longest)
+        if self.patience and self.validation is None:
+            # What is waited for has to be measured.
+            settings.set("training", "validation", 0.2)
         settings.network(self.cell, self.layers)
         for name in _LAYERS:
             if getattr(self, name) is not None:

@@ -10,7 +10,7 @@ use crate::Result;
 use crate::compare::{Varied, parameters, value};
 use crate::data::Dataset;
 use crate::data::random::stream;
-use crate::train::RunConfig;
+use crate::train::{RunConfig, eta};
 
 const PURPOSE: &[u8; 8] = b"auto\0\0\0\0";
 
@@ -39,11 +39,6 @@ const DESIGNED: [&[(&str, &str)]; 9] = [
     &[("pooling", "mean"), ("hidden", "128")],
 ];
 
-/// Optimizer steps that the recipe takes at least.
-const LEAST_STEPS: usize = 1500;
-/// Initial step sizes of the recipe: so large, but less for long sequences, whose states would grow beyond all numbers.
-const LARGEST_ETA: f64 = 0.3;
-const ETA_TIMES_STEPS: f64 = 20.0;
 /// Draws until a combination is given up that has been drawn before.
 const MOST_DRAWS: u64 = 64;
 /// Hidden sizes of models that must be small.
@@ -76,18 +71,8 @@ struct Axis {
 
 impl<'a> Space<'a> {
     pub fn new(asked: &'a RunConfig, dataset: &'a Dataset, budget: Option<f64>) -> Result<Self> {
-        let usual = RunConfig::defaults(&asked.data.source);
-        let mut base = asked.clone();
-        if asked.training.epochs == usual.training.epochs && asked.training.min_steps == 0 {
-            base.training.min_steps = LEAST_STEPS.min(match asked.training.max_steps {
-                0 => LEAST_STEPS,
-                most => most,
-            });
-        }
-        if asked.training.validation == usual.training.validation {
-            // A fifth of a few sequences picks an epoch by lot.
-            base.training.validation = 0.0;
-        }
+        let usual = usual(asked, dataset);
+        let base = asked.clone();
         let fixed = |name: &str| setting_of(asked, name) != setting_of(&usual, name);
         let mut axes = Vec::new();
         for (name, values) in AXES {
@@ -177,13 +162,19 @@ impl<'a> Space<'a> {
 
     /// One step size an iteration begins large, one a step small; a step size that was asked for stays.
     fn set_eta(&self, settings: &mut RunConfig) {
-        let usual = RunConfig::defaults(&self.asked.data.source);
-        let per_iteration = settings.layer_setting("steps").as_ref().and_then(Value::as_str) == Some("per-iteration");
+        let usual = usual(self.asked, self.dataset);
         let asked = setting_of(self.asked, "eta") != setting_of(&usual, "eta");
-        if per_iteration && !asked && settings.has_in_layers("eta") {
-            let eta = LARGEST_ETA.min(ETA_TIMES_STEPS / self.dataset.train.longest().max(1) as f64);
+        if asked || !settings.has_in_layers("eta") {
+            return;
+        }
+        let per_iteration = settings.layer_setting("steps").as_ref().and_then(Value::as_str) == Some("per-iteration");
+        let eta = match per_iteration {
+            true => Some(Value::Float(eta(self.dataset.train.longest()))),
+            false => RunConfig::defaults(&self.asked.data.source).layer_setting("eta"),
+        };
+        if let Some(eta) = eta {
             settings
-                .set_in_layers("eta", &Value::Float(eta))
+                .set_in_layers("eta", &eta)
                 .expect("every cell with step sizes takes them");
         }
     }
@@ -217,6 +208,11 @@ impl<'a> Space<'a> {
         }
         None
     }
+}
+
+/// The settings if nothing had been asked for.
+fn usual(asked: &RunConfig, dataset: &Dataset) -> RunConfig {
+    RunConfig::defaults_for(&asked.data.source, &asked.data.options(), dataset)
 }
 
 /// The settings with one more value; none if there is no such setting or value.
@@ -263,19 +259,24 @@ mod tests {
         dataset
     }
 
+    fn defaults(dataset: &Dataset) -> RunConfig {
+        RunConfig::defaults_for("mine.csv", &OpenOptions::default(), dataset)
+    }
+
     #[test]
     fn candidates_differ_and_are_the_same_each_time() {
-        let (dataset, asked) = (vowels(), RunConfig::defaults("mine.csv"));
+        let dataset = vowels();
+        let asked = defaults(&dataset);
         let space = Space::new(&asked, &dataset, None).unwrap();
         let found = space.candidates(40);
         assert_eq!(found.len(), 40);
         assert_eq!(found[0].settings, asked);
-        let recipe = &found[1].settings;
-        assert_eq!(
-            (recipe.training.min_steps, recipe.training.validation),
-            (LEAST_STEPS, 0.0)
-        );
-        assert_eq!(recipe.layer_setting("eta"), Some(Value::Float(LARGEST_ETA)));
+        let of_kind = |steps: &str| {
+            let is_one = |candidate: &&Candidate| candidate.settings.layer_setting("steps") == Some(value(steps));
+            found.iter().find(is_one).unwrap().settings.layer_setting("eta")
+        };
+        assert_eq!(of_kind("per-iteration"), Some(Value::Float(0.3)));
+        assert_eq!(of_kind("per-step"), RunConfig::defaults("mine.csv").layer_setting("eta"));
         for (index, candidate) in found.iter().enumerate() {
             assert!(found[..index].iter().all(|other| other.settings != candidate.settings));
         }
@@ -290,10 +291,11 @@ mod tests {
 
     #[test]
     fn what_was_asked_for_stays() {
-        let (dataset, mut asked) = (vowels(), RunConfig::defaults("mine.csv"));
+        let dataset = vowels();
+        let mut asked = defaults(&dataset);
         asked.change_cell("gru").unwrap();
         asked.training.learning_rate = 0.007;
-        asked.training.epochs = 3;
+        asked.set_epochs(3);
         let space = Space::new(&asked, &dataset, None).unwrap();
         for candidate in space.candidates(20) {
             assert_eq!(candidate.settings.cell(), "gru");
@@ -310,7 +312,8 @@ mod tests {
 
     #[test]
     fn no_model_is_larger_than_the_budget() {
-        let (dataset, asked) = (vowels(), RunConfig::defaults("mine.csv"));
+        let dataset = vowels();
+        let asked = defaults(&dataset);
         let space = Space::new(&asked, &dataset, Some(8.0)).unwrap();
         let found = space.candidates(30);
         assert!(found.len() > 5 && found.iter().all(|candidate| candidate.kilobytes <= 8.0));

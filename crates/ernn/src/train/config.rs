@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::recipe::{self, Extent};
 use super::{defaults, layers};
 use crate::cell::CellConfig;
 use crate::data::{Dataset, MissingPolicy, OpenOptions, Preparation, TableOptions, Task, TextOptions, Transforms};
@@ -198,6 +199,22 @@ impl RunConfig {
         defaults::for_source(source)
     }
 
+    /// The defaults of a data set that has been read: what its sequences ask for, where they are of one's own. They are no part of
+    /// a settings file, which stands on [`defaults`](Self::defaults).
+    pub fn defaults_for(source: &str, options: &OpenOptions, dataset: &Dataset) -> Self {
+        recipe::for_dataset(source, options, dataset)
+    }
+
+    /// The defaults of so many classified sequences of numbers, the longest of so many steps, that others judge.
+    pub fn defaults_for_arrays(source: &str, sequences: usize, longest: usize) -> Self {
+        let extent = Extent {
+            sequences,
+            longest,
+            judged: true,
+        };
+        recipe::for_extent(source, &extent, recipe::INPUT_NOISE)
+    }
+
     /// Reads a settings file; `source` takes the place of its `data.source`. What the file leaves out has the default of the
     /// data set.
     pub fn load(path: &Path, source: Option<&str>) -> Result<Self> {
@@ -360,6 +377,9 @@ impl RunConfig {
         *self = all
             .try_into()
             .map_err(|error: toml::de::Error| refused(&layers::expectation(&error)))?;
+        if (table, name) == ("training", "epochs") {
+            self.set_epochs(self.training.epochs);
+        }
         Ok(())
     }
 

@@ -1,0 +1,119 @@
+//! What data of one's own is trained with where nothing else is asked for: the general defaults, and over them what its sequences ask for.
+//!
+//! Found by cross-validation on the training parts of small public sets of motions, gestures, heartbeats and sensors, each part of it taken
+//! away in turn. Together they win; each alone can hurt.
+
+use toml::Value;
+
+use super::{RunConfig, defaults};
+use crate::data::{Dataset, OpenOptions, SourceKind, Task, kind};
+use crate::model::Pooling;
+
+/// Standard deviation of the noise on normalized inputs in training.
+pub(super) const INPUT_NOISE: f64 = 0.6;
+/// Optimizer steps at least: 60 epochs of some tens of sequences are too few.
+const LEAST_STEPS: usize = 1500;
+/// With fewer sequences, a best epoch on a fifth of them is a lottery: all of them are trained on, where there is a test part to judge with.
+const FEW: usize = 500;
+/// Initial step sizes: so large, but less for long sequences, whose states would grow beyond all numbers.
+const LARGEST_ETA: f64 = 0.3;
+const ETA_TIMES_STEPS: f64 = 20.0;
+
+/// What they follow from.
+pub(super) struct Extent {
+    /// Training sequences.
+    pub sequences: usize,
+    /// Steps of the longest one.
+    pub longest: usize,
+    /// Whether sequences that are not trained on judge in the end.
+    pub judged: bool,
+}
+
+/// The complete settings for these data where nothing is asked for.
+pub(super) fn for_dataset(source: &str, options: &OpenOptions, dataset: &Dataset) -> RunConfig {
+    let numbers = dataset.task == Task::Classification && !dataset.train.values.are_tokens();
+    let input_noise = match kind(source, options) {
+        SourceKind::Recordings => 0.3,
+        SourceKind::Table | SourceKind::Ts | SourceKind::Arrays | SourceKind::Other => INPUT_NOISE,
+        SourceKind::Known(_) | SourceKind::RunningText | SourceKind::Texts => return defaults::for_source(source),
+    };
+    if !numbers {
+        return defaults::for_source(source);
+    }
+    let extent = Extent {
+        sequences: dataset.train.len(),
+        longest: dataset.train.longest(),
+        judged: dataset.test.is_some() && dataset.validation.is_none(),
+    };
+    for_extent(source, &extent, input_noise)
+}
+
+/// The complete settings for classified sequences of numbers.
+pub(super) fn for_extent(source: &str, extent: &Extent, input_noise: f64) -> RunConfig {
+    let mut config = defaults::for_source(source);
+    config.model.pooling = Pooling::MeanMax;
+    config.model.transforms.differences = true;
+    config.training.min_steps = LEAST_STEPS;
+    config.training.input_noise = input_noise;
+    if extent.judged && extent.sequences < FEW {
+        config.training.validation = 0.0;
+    }
+    let steps = Value::String("per-iteration".to_string());
+    for (name, value) in [("steps", steps), ("eta", Value::Float(eta(extent.longest)))] {
+        let set = config.set_in_layers(name, &value);
+        set.expect("the default cell has step sizes");
+    }
+    config
+}
+
+/// The initial step size, one for all steps, for sequences of this length.
+pub(crate) fn eta(longest: usize) -> f64 {
+    LARGEST_ETA.min(ETA_TIMES_STEPS / longest.max(1) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Part;
+
+    fn dataset(sequences: usize, steps: usize, test: bool) -> Dataset {
+        let mut train = Part::new(1);
+        for sequence in 0..sequences {
+            train.push(&vec![sequence as f32; steps], Some(sequence % 2), None);
+        }
+        Dataset {
+            classes: vec!["a".to_string(), "b".to_string()],
+            test: test.then(|| train.clone()),
+            train,
+            ..Dataset::default()
+        }
+    }
+
+    fn settings(source: &str, dataset: &Dataset) -> RunConfig {
+        RunConfig::defaults_for(source, &OpenOptions::default(), dataset)
+    }
+
+    #[test]
+    fn few_sequences_are_all_trained_on_where_a_test_part_judges() {
+        let validation = |sequences, test| settings("mine.csv", &dataset(sequences, 5, test)).training.validation;
+        assert_eq!((validation(499, true), validation(500, true)), (0.0, 0.2));
+        assert_eq!(validation(30, false), 0.2);
+    }
+
+    #[test]
+    fn long_sequences_have_smaller_steps() {
+        let eta = |steps| settings("mine.ts", &dataset(4, steps, true)).layer_setting("eta");
+        assert_eq!(eta(10), Some(Value::Float(0.3)));
+        assert_eq!(eta(1000), Some(Value::Float(0.02)));
+    }
+
+    #[test]
+    fn known_sets_and_texts_keep_their_own() {
+        let data = dataset(30, 5, true);
+        assert_eq!(settings("digits", &data), RunConfig::defaults("digits"));
+        let mut numbers = data.clone();
+        numbers.task = Task::Regression;
+        assert_eq!(settings("mine.csv", &numbers), RunConfig::defaults("mine.csv"));
+        assert!(settings("mine.csv", &data).model.transforms.differences);
+    }
+}
