@@ -1,9 +1,10 @@
 //! How tables of numbers are read: flags, and what they make of settings.
 
 use clap::Args;
-use ernn::data::{LabelKind, Layout, TableOptions};
+use ernn::data::{LabelKind, Layout, SourceKind, TableOptions};
 
 use crate::reading::named;
+use crate::unused::Flag;
 
 /// What the columns of a table of numbers are.
 #[derive(Args, Clone, Debug, Default, PartialEq)]
@@ -63,6 +64,24 @@ impl TableFlags {
             may_lack: list(&self.known.may_lack, &settings.may_lack),
             of_model: list(&self.known.of_model, &settings.of_model),
         }
+    }
+
+    /// Which of the flags were given, and whether they apply to a kind of data.
+    pub fn applying(&self, kind: SourceKind) -> [Flag; 8] {
+        use SourceKind::{Arrays, Other, Recordings, Table, Texts, Ts};
+        let table = matches!(kind, Table | Texts | Other);
+        let own = table || matches!(kind, Ts | Arrays | Recordings);
+        let tables = "tables of your own";
+        [
+            ("--ignore", !self.ignore.is_empty(), table, tables),
+            ("--channels", !self.channels.is_empty(), table, tables),
+            ("--series-column", self.series_column.is_some(), table, tables),
+            ("--group-column", self.group_column.is_some(), table, tables),
+            ("--step-column", self.step_column.is_some(), table, tables),
+            ("--window", self.window.is_some(), table, tables),
+            ("--layout", self.layout.is_some(), table, tables),
+            ("--labels", self.labels.is_some(), own, "data of your own"),
+        ]
     }
 
     /// The flags over the settings of a run, for new data that its model reads: it may lack the run's label and group, and what the run

@@ -76,7 +76,8 @@ impl ReadingFlags {
         ];
         let name = described(source, kind);
         refuse(&name, &flags)?;
-        refuse(&name, &self.text.applying(kind))
+        refuse(&name, &self.text.applying(kind))?;
+        refuse(&name, &self.table.applying(kind))
     }
 }
 

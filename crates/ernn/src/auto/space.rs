@@ -276,7 +276,10 @@ mod tests {
             found.iter().find(is_one).unwrap().settings.layer_setting("eta")
         };
         assert_eq!(of_kind("per-iteration"), Some(Value::Float(0.3)));
-        assert_eq!(of_kind("per-step"), RunConfig::defaults("mine.csv").layer_setting("eta"));
+        assert_eq!(
+            of_kind("per-step"),
+            RunConfig::defaults("mine.csv").layer_setting("eta")
+        );
         for (index, candidate) in found.iter().enumerate() {
             assert!(found[..index].iter().all(|other| other.settings != candidate.settings));
         }
