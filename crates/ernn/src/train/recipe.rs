@@ -79,7 +79,7 @@ mod tests {
     fn dataset(sequences: usize, steps: usize, test: bool) -> Dataset {
         let mut train = Part::new(1);
         for sequence in 0..sequences {
-            train.push(&vec![sequence as f32; steps], Some(sequence % 2), None);
+            train.push(&vec![sequence as f32; steps], Some(sequence as u32 % 2), None);
         }
         Dataset {
             classes: vec!["a".to_string(), "b".to_string()],
