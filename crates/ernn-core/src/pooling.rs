@@ -135,7 +135,8 @@ impl Pooling {
         }
         let units = state.len();
         let (sums, rest) = part(kept, units.saturating_mul(S::WHOLE));
-        for (sum, value) in sums.chunks_exact_mut(S::WHOLE).zip(state) {
+        for (place, value) in state.iter().enumerate() {
+            let sum = nth_mut(sums, place, S::WHOLE);
             let next = saturations.add(S::join(sum), i32::from(value.wide()));
             S::split(next, sum);
         }
@@ -146,7 +147,9 @@ impl Pooling {
             0
         };
         let (squares, rest) = part(rest, room);
-        for (sum, value) in squares.chunks_exact_mut(double).zip(state) {
+        let squared = if self.has(DEVIATION) { state } else { &[] };
+        for (place, value) in squared.iter().enumerate() {
+            let sum = nth_mut(squares, place, double);
             let value = i64::from(value.wide());
             let next = join::<S>(sum).saturating_add(value.wrapping_mul(value) as u64);
             split(next.min(MOST_SQUARES), sum);
@@ -175,8 +178,9 @@ impl Pooling {
             .split_at_checked(units.saturating_mul(S::WHOLE))
             .unwrap_or((&[], &[]));
         let (means, mut out) = part(out, units);
-        for (mean, sum) in means.iter_mut().zip(sums.chunks_exact(S::WHOLE)) {
-            *mean = saturations.narrow(divided(i64::from(S::join(sum)), count));
+        for (place, mean) in means.iter_mut().enumerate() {
+            let sum = S::join(nth(sums, place, S::WHOLE));
+            *mean = saturations.narrow(divided(i64::from(sum), count));
         }
         if self.has(DEVIATION) {
             let double = S::WHOLE.saturating_mul(2);
@@ -184,9 +188,10 @@ impl Pooling {
                 .split_at_checked(units.saturating_mul(double))
                 .unwrap_or((&[], &[]));
             let (deviations, rest) = part(out, units);
-            let both = sums.chunks_exact(S::WHOLE).zip(squares.chunks_exact(double));
-            for (out, (sum, squares)) in deviations.iter_mut().zip(both) {
-                let found = deviation(i64::from(S::join(sum)), join::<S>(squares) as i64, count, places);
+            for (place, out) in deviations.iter_mut().enumerate() {
+                let sum = S::join(nth(sums, place, S::WHOLE));
+                let squares = join(nth(squares, place, double));
+                let found = deviation(i64::from(sum), squares as i64, count, places);
                 *out = if steps > 0 { saturations.narrow(found) } else { 0 };
             }
             (kept, out) = (more, rest);
@@ -207,6 +212,18 @@ impl Pooling {
 /// The first numbers and the others; nothing of what is too short.
 fn part<T>(values: &mut [T], count: usize) -> (&mut [T], &mut [T]) {
     values.split_at_mut_checked(count).unwrap_or((&mut [], &mut []))
+}
+
+/// The part at this place of those of one width; nothing beyond the end. Chunks zipped with others would divide by a width that the compiler does
+/// not see there, and carry its panic into every image.
+fn nth<T>(values: &[T], place: usize, width: usize) -> &[T] {
+    let start = place.saturating_mul(width);
+    values.get(start..start.saturating_add(width)).unwrap_or(&[])
+}
+
+fn nth_mut<T>(values: &mut [T], place: usize, width: usize) -> &mut [T] {
+    let start = place.saturating_mul(width);
+    values.get_mut(start..start.saturating_add(width)).unwrap_or(&mut [])
 }
 
 /// An `u64` in two times [`State`]'s numbers of an `i32`, the lower half first.
