@@ -333,7 +333,10 @@ fn the_environment_chooses_the_instruction_set() {
     let place = Place::new();
     place.write("train.csv", easy_csv(60));
     for isa in ernn::Isa::available() {
-        let arguments = format!("train train.csv --epochs 1 --hidden 8 --rank 2 --out {} --json", isa.name());
+        let arguments = format!(
+            "train train.csv --epochs 1 --hidden 8 --rank 2 --out {} --json",
+            isa.name()
+        );
         let output = place.command(&arguments).env("ERNN_ISA", isa.name()).output().unwrap();
         let report: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(report["instruction_set"], isa.name());
