@@ -32,7 +32,9 @@ test:
 test-sets:
     #!/usr/bin/env bash
     set -euo pipefail
+    best=$(cargo run --quiet --locked -- --version | sed 's/.* //')
     for isa in avx2 portable; do
+        [ "$isa" != "$best" ] || continue
         export ERNN_ISA=$isa
         if ! cargo run --quiet --locked -- data list >/dev/null 2>&1; then
             echo "skipped: $isa, which this machine lacks"

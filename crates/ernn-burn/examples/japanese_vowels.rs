@@ -154,6 +154,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // From here on it is a model of the command.
     let saved = SavedModel {
         model: learner.model().network.to_model(Task::Classification)?,
+        derivation: Default::default(),
         normalization,
         classes: data.classes.clone(),
         vocabulary: Vec::new(),

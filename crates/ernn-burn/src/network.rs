@@ -94,10 +94,16 @@ impl Network {
     /// The layers and the readout of a model. Its rates of dropout are a matter of training and not taken over.
     ///
     /// # Errors
-    /// If the model has what this one has not: a second direction, an embedding, or another task than a class or a number a sequence.
+    /// If the model has what this one has not: a second direction, an embedding, a readout of more than the last state or the mean, or
+    /// another task than a class or a number a sequence.
     pub fn from_model(model: &Model<f32>, device: &Device) -> Result<Self, Error> {
         let config = model.config();
         check(config)?;
+        let pooling = match config.pooling {
+            model::Pooling::Last => Pooling::Last,
+            model::Pooling::Mean => Pooling::Mean,
+            other => return refuse("pooling", format!("{other:?}"), "the last state or the mean"),
+        };
         let (mut size, mut rest) = (config.input_size, model.parameters());
         let mut layers = Vec::new();
         for cell in &config.layers {
@@ -113,10 +119,6 @@ impl Network {
         let readout = Linear {
             weight: Param::from_data(weight, device),
             bias: Some(Param::from_data(bias, device)),
-        };
-        let pooling = match config.pooling {
-            model::Pooling::Last => Pooling::Last,
-            model::Pooling::Mean => Pooling::Mean,
         };
         Ok(Network {
             layers,
@@ -173,14 +175,15 @@ fn mean(top: &Recurrent, sequences: Sequences) -> Tensor<2> {
     sums * shares
 }
 
+fn refuse<T>(name: &str, found: String, expected: &str) -> Result<T, Error> {
+    Err(Error::Setting {
+        name: name.to_string(),
+        found,
+        expected: format!("{expected}; others run in the library"),
+    })
+}
+
 fn check(config: &ModelConfig) -> Result<(), Error> {
-    let refuse = |name: &str, found: String, expected: &str| {
-        Err(Error::Setting {
-            name: name.to_string(),
-            found,
-            expected: format!("{expected}; others run in the library"),
-        })
-    };
     if config.bidirectional {
         return refuse("bidirectional", "true".to_string(), "false");
     }

@@ -55,13 +55,13 @@ impl Failure {
     pub fn print(&self) {
         match self {
             Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return,
-            Failure::Output(error) => output::say(&format!("error: cannot write to stdout: {error}")),
-            Failure::Usage(text) | Failure::Partial(text) => output::say(&format!("error: {text}")),
-            Failure::Library(error) | Failure::Diverged(error, _) => output::say(&format!("error: {error}")),
-            Failure::Interrupted(_) => output::say("stopped; what was done is saved"),
+            Failure::Output(error) => output::complain(&format!("error: cannot write to stdout: {error}")),
+            Failure::Usage(text) | Failure::Partial(text) => output::complain(&format!("error: {text}")),
+            Failure::Library(error) | Failure::Diverged(error, _) => output::complain(&format!("error: {error}")),
+            Failure::Interrupted(_) => output::complain("stopped; what was done is saved"),
         }
         if let Some(hint) = self.hint() {
-            output::say(&format!("hint: {hint}"));
+            output::complain(&format!("hint: {hint}"));
         }
     }
 
@@ -74,8 +74,10 @@ impl Failure {
                 folder.display()
             )),
             Failure::Library(Error::Io {
-                source, action: "read", ..
-            }) if source.kind() == io::ErrorKind::NotFound => {
+                path,
+                source,
+                action: "read",
+            }) if source.kind() == io::ErrorKind::NotFound && path.extension().is_none_or(|end| end != "toml") => {
                 Some("a data set is a known name (`ernn data list`), a file or a folder".to_string())
             }
             _ => None,

@@ -2,23 +2,59 @@
 //!
 //! stdout carries results only, stderr everything else. Exit codes: see [`failure::Failure::exit_code`].
 
+mod arguments;
+mod classes;
 mod commands;
 mod failure;
+mod help;
 mod output;
 mod progress;
 mod reading;
+mod significant;
+mod table;
+mod table_flags;
+mod terminal;
 mod text_flags;
+mod unused;
+mod version;
 
+use std::collections::HashSet;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use crate::output::Level;
 
 /// Train, evaluate and use small recurrent networks on sequences.
 #[derive(Parser)]
 #[command(name = "ernn", version, after_help = EXIT_CODES, subcommand_required = true, arg_required_else_help = true)]
 struct Cli {
+    #[command(flatten)]
+    volume: Volume,
     #[command(subcommand)]
     command: Command,
+}
+
+/// How much is said beside the result.
+#[derive(Args)]
+struct Volume {
+    /// Say nothing but errors; the result still goes to stdout
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    quiet: bool,
+    /// Say more: settings, times, every epoch
+    #[arg(short, long, global = true)]
+    verbose: bool,
+}
+
+impl Volume {
+    fn level(&self) -> Level {
+        match (self.quiet, self.verbose) {
+            (true, _) => Level::Quiet,
+            (_, true) => Level::Verbose,
+            _ => Level::Normal,
+        }
+    }
 }
 
 const EXIT_CODES: &str = "\
@@ -54,13 +90,36 @@ enum Command {
     Export(commands::export::Arguments),
     /// Show known data sets, or look into one.
     Data(commands::data::Arguments),
+    /// Print what a shell needs to complete words
+    Completions(commands::completions::Arguments),
+    /// Write manual pages
+    Man(commands::man::Arguments),
+}
+
+/// All arguments, with the defaults of their settings.
+fn command() -> clap::Command {
+    help::with_defaults(Cli::command().max_term_width(80))
+}
+
+/// The names of the arguments that a command was given.
+fn given(matches: &ArgMatches) -> HashSet<String> {
+    let Some((_, matches)) = matches.subcommand() else {
+        return HashSet::new();
+    };
+    let ids = matches.ids().map(|id| id.as_str());
+    ids.filter(|id| matches.value_source(id) == Some(ValueSource::CommandLine))
+        .map(String::from)
+        .collect()
 }
 
 fn main() -> ExitCode {
-    let command = Cli::parse().command;
+    let matches = arguments::matches(command().long_version(version::long()));
+    let Cli { volume, command } = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    output::set_level(volume.level());
+    output::say_more(&format!("ernn {}", version::long()));
     let outcome = ernn::Isa::choice()
         .map_err(|error| failure::Failure::Library(ernn::Error::instruction_set(error)))
-        .and_then(|_| run(command));
+        .and_then(|_| output::timed("all", || run(command, &given(&matches))));
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
@@ -70,9 +129,9 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(command: Command) -> failure::Result<()> {
+fn run(command: Command, given: &HashSet<String>) -> failure::Result<()> {
     match command {
-        Command::Train(arguments) => commands::train::run(&arguments),
+        Command::Train(arguments) => commands::train::run(&arguments, given),
         Command::Compare(arguments) => commands::compare::run(&arguments),
         Command::Reproduce(arguments) => commands::reproduce::run(&arguments),
         Command::Report(arguments) => commands::report::run(&arguments),
@@ -83,5 +142,7 @@ fn run(command: Command) -> failure::Result<()> {
         Command::Import(arguments) => commands::import::run(&arguments),
         Command::Export(arguments) => commands::export::run(&arguments),
         Command::Data(arguments) => commands::data::run(&arguments),
+        Command::Completions(arguments) => commands::completions::run(&arguments),
+        Command::Man(arguments) => commands::man::run(&arguments),
     }
 }

@@ -4,12 +4,16 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use ernn::checkpoint::SavedModel;
-use ernn::data::{self, Dataset, MissingPolicy, NoiseKind, OpenOptions, Preparation, SplitBy, TextOptions};
+use ernn::data::{
+    self, Dataset, MissingPolicy, NoiseKind, OpenOptions, Preparation, SplitBy, TableOptions, TextOptions,
+};
 use ernn::train::RunConfig;
 use serde::de::value::{Error as ValueError, StrDeserializer};
 use serde::de::{DeserializeOwned, IntoDeserializer};
 
 use crate::failure::Result;
+use crate::output::say;
+use crate::table_flags::TableFlags;
 use crate::text_flags::TextFlags;
 
 /// How data is read.
@@ -25,11 +29,18 @@ pub struct ReadingFlags {
     /// Folder of a known data set that is not built in (also read from ERNN_DATA_DIR)
     #[arg(long, value_name = "DIR")]
     pub data_dir: Option<PathBuf>,
+    /// Recordings: where in the file names the speaker stands, who stays on one side of a split, such as *_{group}_* [default: before
+    /// _nohash_]
+    #[arg(long, value_name = "PATTERN")]
+    pub group_pattern: Option<String>,
     #[command(flatten)]
     pub preparation: PreparationFlags,
     /// How text is read.
     #[command(flatten)]
     pub text: TextFlags,
+    /// What the columns of a table are.
+    #[command(flatten)]
+    pub table: TableFlags,
 }
 
 /// How known data sets are prepared; what is not named stays as in the settings.
@@ -84,12 +95,20 @@ impl ReadingFlags {
         let Some(config) = settings(saved)? else {
             return Ok(self.clone());
         };
+        // New data may have no labels; a label column that a flag names must be there.
+        let run_label = config.data.text.label_column.as_deref();
+        let run_label = run_label.filter(|_| !self.text.names_labels());
         Ok(ReadingFlags {
             missing: self.missing.or(Some(config.data.missing)),
             features: self.features.or(config.data.features),
             data_dir: self.data_dir.clone(),
+            group_pattern: self.group_pattern.clone().or(config.data.group_pattern),
             preparation: self.preparation.over(config.data.preparation).into(),
             text: self.text.over(&config.data.text).into(),
+            table: self
+                .table
+                .after_run(&config.data.table, run_label, &saved.feature_names)
+                .into(),
         })
     }
 
@@ -99,16 +118,20 @@ impl ReadingFlags {
             data_dir: self.data_dir.clone(),
             missing: self.missing.unwrap_or_default(),
             features: self.features,
+            group_pattern: self.group_pattern.clone(),
             preparation: self.preparation.over(Preparation::default()),
             text: self.text.over(&TextOptions::default()),
+            table: self.table.over(&TableOptions::default()),
             ..OpenOptions::default()
         }
     }
+}
 
-    /// Opens a data set.
-    pub fn open(&self, source: &str) -> Result<Dataset> {
-        Ok(data::open(source, &self.options())?)
-    }
+/// Opens a data set and says what a person should know of how it was understood.
+pub fn open(source: &str, options: &OpenOptions) -> Result<Dataset> {
+    let dataset = data::open(source, options)?;
+    dataset.notes.iter().for_each(|note| say(&format!("note: {note}")));
+    Ok(dataset)
 }
 
 /// The settings of the run that a model comes from; none of an imported one.
@@ -120,8 +143,14 @@ pub fn settings(saved: &SavedModel) -> Result<Option<RunConfig>> {
     Ok(Some(config))
 }
 
+/// A name as settings have it: small letters, words with hyphens between them.
+pub fn word(text: &str) -> String {
+    text.trim().to_lowercase().replace('_', "-")
+}
+
 /// A value by the name that it has in the settings file; the error lists the names that exist.
 pub fn named<T: DeserializeOwned>(text: &str) -> std::result::Result<T, String> {
-    let deserializer: StrDeserializer<'_, ValueError> = text.into_deserializer();
+    let text = word(text);
+    let deserializer: StrDeserializer<'_, ValueError> = text.as_str().into_deserializer();
     T::deserialize(deserializer).map_err(|error| error.to_string())
 }

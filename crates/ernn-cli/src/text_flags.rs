@@ -1,9 +1,10 @@
 //! How text is read: flags, and what they make of settings.
 
 use clap::Args;
-use ernn::data::{InvalidText, TextOptions, TokenKind};
+use ernn::data::{Encoding, InvalidText, SourceKind, TextOptions, TokenKind};
 
 use crate::reading::named;
+use crate::unused::Flag;
 
 /// How text becomes tokens.
 #[derive(Args, Clone, Debug, Default, PartialEq)]
@@ -15,7 +16,7 @@ pub struct TextFlags {
     /// Column, or JSON field, with texts to classify: the file is a table of texts
     #[arg(long, value_name = "NAME")]
     text_column: Option<String>,
-    /// Column, or JSON field, with their classes [default: label]
+    /// Column, or JSON field, with the classes, of texts or of a table of numbers [default: label]
     #[arg(long, value_name = "NAME")]
     label_column: Option<String>,
     /// Most tokens of the vocabulary [default: 10,000 words, all characters; 20,000 words of texts to classify]
@@ -27,13 +28,22 @@ pub struct TextFlags {
     /// What to do about bytes that are not UTF-8: refuse or replace [default: refuse]
     #[arg(long, value_name = "POLICY", value_parser = named::<InvalidText>)]
     invalid_text: Option<InvalidText>,
+    /// How letters are written as bytes, in texts and tables: utf-8, latin-1 or windows-1252 [default: utf-8]
+    #[arg(long, value_name = "NAME", value_parser = named::<Encoding>)]
+    encoding: Option<Encoding>,
 }
 
 impl TextFlags {
+    /// Whether a flag names the column with the classes.
+    pub fn names_labels(&self) -> bool {
+        self.label_column.is_some()
+    }
+
     /// The flags, and where they say nothing, `settings`.
     pub fn over(&self, settings: &TextOptions) -> TextOptions {
         TextOptions {
             invalid: self.invalid_text.unwrap_or(settings.invalid),
+            encoding: self.encoding.unwrap_or(settings.encoding),
             tokens: self.tokens.unwrap_or(settings.tokens),
             vocabulary: self.vocabulary.or(settings.vocabulary),
             words: self.words.or(settings.words),
@@ -41,6 +51,41 @@ impl TextFlags {
             label_column: self.label_column.clone().or_else(|| settings.label_column.clone()),
             of_model: settings.of_model.clone(),
         }
+    }
+}
+
+impl TextFlags {
+    /// Which of the flags were given, and whether they apply to a kind of data.
+    pub fn applying(&self, kind: SourceKind) -> [Flag; 6] {
+        use SourceKind::{Known, Other, RunningText, Table, Texts};
+        let (treebank, reviews) = (matches!(kind, Known("ptb-300" | "ptb-char")), kind == Known("yelp-5"));
+        let running = matches!(kind, RunningText | Other);
+        let texts = matches!(kind, Texts | Other);
+        let text = running || texts || reviews;
+        let own_texts = "texts with classes (--text-column)";
+        [
+            (
+                "--tokens",
+                self.tokens.is_some(),
+                running,
+                "a running text of your own (.txt)",
+            ),
+            (
+                "--text-column",
+                self.text_column.is_some(),
+                texts,
+                "a table of texts of your own",
+            ),
+            (
+                "--label-column",
+                self.label_column.is_some(),
+                texts || kind == Table,
+                "tables of your own",
+            ),
+            ("--vocabulary", self.vocabulary.is_some(), text, "text"),
+            ("--words", self.words.is_some(), texts || reviews, own_texts),
+            ("--invalid-text", self.invalid_text.is_some(), text || treebank, "text"),
+        ]
     }
 }
 
@@ -53,6 +98,7 @@ impl From<TextOptions> for TextFlags {
             vocabulary: options.vocabulary,
             words: options.words,
             invalid_text: Some(options.invalid),
+            encoding: Some(options.encoding),
         }
     }
 }

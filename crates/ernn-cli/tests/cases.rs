@@ -197,3 +197,89 @@ fn unlabelled_sequences_can_be_classified_but_not_trained_on() {
         );
     });
 }
+
+#[test]
+fn the_index_of_a_dataframe_is_no_channel() {
+    refuses(
+        &["pandas_index.csv"],
+        &[
+            "pandas_index.csv, line 1",
+            "column 1 without a name",
+            "to_csv(index=False)",
+        ],
+    );
+    with(&["pandas_index.csv"], |place, path| {
+        let mut ignoring = place.command(&format!("data info {path} --json"));
+        let done = support::finish(ignoring.args(["--ignore", "Unnamed: 0"]).output().unwrap());
+        assert_eq!(done.code, Some(0), "{}", done.stderr);
+        let info: serde_json::Value = serde_json::from_str(&done.stdout).unwrap();
+        assert_eq!(info["feature_names"], serde_json::json!(["x"]));
+    });
+}
+
+#[test]
+fn another_encoding_is_refused_or_said() {
+    refuses(
+        &["latin1_labels.csv"],
+        &["latin1_labels.csv, line 2, byte 29", "0xe9", "--encoding latin-1"],
+    );
+    with(&["latin1_labels.csv"], |place, path| {
+        let info = place.json(&format!("data info {path} --encoding latin-1"));
+        assert_eq!(info["classes"], serde_json::json!(["cafè", "café"]));
+        // The run's settings say it again.
+        place.ok(&format!(
+            "train {path} {QUICK} --validation 0 --encoding latin-1 --out run"
+        ));
+        place.ok(&format!("evaluate run {path}"));
+        place.ok(&format!("predict run {path}"));
+    });
+}
+
+#[test]
+fn a_quote_that_never_closes_is_refused() {
+    refuses(
+        &["stray_quote.csv"],
+        &["stray_quote.csv, line 32", "a quote that never closes"],
+    );
+}
+
+#[test]
+fn groups_of_a_table_are_read() {
+    with(&["groups.csv"], |place, path| {
+        let info = place.json(&format!("data info {path}"));
+        assert!(info["parts"][0]["groups"].as_u64().unwrap() > 1, "{info}");
+        assert!(
+            !info["feature_names"]
+                .as_array()
+                .unwrap()
+                .contains(&serde_json::json!("group"))
+        );
+    });
+}
+
+#[test]
+fn rows_without_a_header_are_refused_or_read_as_the_archive_has_them() {
+    refuses(
+        &["wide_first_row_missing.csv"],
+        &["line 1: found numbers and missing values", "--layout ucr"],
+    );
+    refuses(&["ucr.tsv"], &["line 1: found numbers only", "--layout ucr"]);
+    with(&["ucr.tsv"], |place, path| {
+        let info = place.json(&format!("data info {path} --layout ucr"));
+        assert_eq!(info["classes"], serde_json::json!(["1", "2"]));
+        assert_eq!(info["parts"][0]["longest"], 2);
+        place.ok(&format!("train {path} {QUICK} --validation 0 --layout ucr --out run"));
+        place.ok(&format!("evaluate run {path}"));
+    });
+}
+
+#[test]
+fn classes_with_odd_names_train() {
+    with(&["trigraph_label.csv"], |place, path| {
+        place.ok(&format!("train {path} {QUICK} --validation 0 --out run"));
+        assert_eq!(
+            place.json("inspect run")["classes"],
+            serde_json::json!(["b", "what??/"])
+        );
+    });
+}

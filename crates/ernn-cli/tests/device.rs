@@ -60,9 +60,9 @@ fn the_tokens_of_a_model_of_text_lie_beside_its_code() {
             assert!(tokens.iter().any(|known| known == token), "{tokens:?}");
         }
     }
-    assert!(place.text("c/ernn.h").contains("in the order of vocabulary.json"));
+    assert!(place.text("c/c.h").contains("in the order of vocabulary.json"));
     let place = trained("--cell gru");
-    place.ok("export run --to c --out c");
+    place.ok("export run --to c --out c --name ernn");
     assert!(!place.path("c/vocabulary.json").exists());
 }
 
@@ -100,7 +100,15 @@ fn states_of_8_bits_take_half_the_memory() {
     };
     // Steps and saturations; six states, and six sums of 32 bits.
     assert_eq!((ram("int16"), ram("int8")), (8 + 12 + 24, 8 + 8 + 24));
-    assert!(place.text("int8/ernn.h").contains("typedef int8_t ernn_number;"));
+    assert!(place.text("int8/int8.h").contains("typedef int8_t int8_number;"));
+    // Beside them six sums of squares of 64 bits, and six largest values of a state's bits.
+    let place = trained("--cell gru --pooling mean-std-max");
+    for (state, bytes) in [("int16", 8 + 12 + 24 + 48 + 12), ("int8", 8 + 6 + 24 + 48 + 6)] {
+        let flags = format!("--format int8 --state {state} --calibrate train.csv");
+        let done = place.ok(&format!("export run --to c --out {state} {flags}"));
+        assert!(done.stderr.contains(&format!("RAM: {bytes} ")), "{}", done.stderr);
+    }
+    let place = trained("--cell gru --pooling mean");
     place.fails(
         "export run --to c --out f --state int8",
         2,
@@ -111,7 +119,7 @@ fn states_of_8_bits_take_half_the_memory() {
 #[test]
 fn an_exact_ernn_is_exported_in_f32_alone() {
     let place = trained("--cell ernn --rank 2 --solver newton --contract 0.9");
-    let done = place.ok("export run --to c --out c");
+    let done = place.ok("export run --to c --out c --name ernn");
     assert!(
         done.stderr.contains("compared with the library on 1024 steps"),
         "{}",
@@ -160,9 +168,11 @@ fn a_stream_ends_where_the_whole_sequence_does() {
         "--cell ernn --rank 2",
         "--cell lstm --layers 2",
         "--cell gru --pooling mean",
+        "--cell gru --pooling mean-std-max",
+        "--cell lstm --pooling mean-max-last",
     ] {
         let place = trained(flags);
-        let whole = place.ok("predict run train.csv --format json").stdout;
+        let whole = place.ok("predict run train.csv --format json --digits 17").stdout;
         let mut lines = String::new();
         let csv = place.text("train.csv");
         let mut last = "s0";
@@ -174,7 +184,7 @@ fn a_stream_ends_where_the_whole_sequence_does() {
             }
             lines += &format!("{}, {}\n", fields[2], fields[3]);
         }
-        let said = fed(&place, "predict run --stream --format json", &lines);
+        let said = fed(&place, "predict run --stream --format json --digits 17", &lines);
         let said: Vec<Value> = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let ends = (0..said.len()).filter(|&at| said.get(at + 1).is_none_or(|next| next["step"] == 1));
         let ends: Vec<&Value> = ends.map(|at| &said[at]).collect();

@@ -30,7 +30,7 @@ fn arguments_that_do_not_parse() {
         ("trian", "unrecognized subcommand"),
         ("train train.csv --hiden 3", "--hidden"),
         ("train train.csv --hidden many", "invalid value 'many'"),
-        ("train train.csv --epochs -3", "unexpected argument"),
+        ("train train.csv --epochs -3", "invalid value '-3'"),
         ("train train.csv --seed x", "invalid value 'x'"),
         ("train train.csv --sparsity much", "invalid value 'much'"),
         (
@@ -38,10 +38,12 @@ fn arguments_that_do_not_parse() {
             "expected one of `refuse`, `interpolate`, `previous`, `zero`",
         ),
         ("train train.csv --class-weights some", "expected `none` or `balanced`"),
-        ("train train.csv --pooling max", "expected `last` or `mean`"),
+        (
+            "train train.csv --pooling max",
+            "expected one of `last`, `mean`, `mean-max`, `mean-max-last`, `mean-std-max`",
+        ),
         ("train train.csv --out a --resume b", "cannot be used with"),
         ("predict run x.csv --format xml", "csv, json"),
-        ("evaluate run", "<DATA>"),
         ("evaluate run x --part half", "test, validation, train"),
         ("data", "Usage"),
     ] {
@@ -352,7 +354,10 @@ fn models_that_cannot_be_used() {
     place.write("newer.safetensors", &newer);
     for verb in ["inspect FILE", "evaluate FILE train.csv", "predict FILE train.csv"] {
         for (file, part) in [
-            ("nowhere", "nowhere: cannot read"),
+            (
+                "nowhere",
+                "nowhere: no run folder or model file of this name; there are ",
+            ),
             ("cut.safetensors", "expected an ernn-model file, whole and undamaged"),
             ("flipped.safetensors", "a checksum that does not fit the content"),
             ("text.safetensors", "expected an ernn-model file"),
@@ -367,7 +372,14 @@ fn models_that_cannot_be_used() {
         }
     }
     fs::create_dir(place.path("empty")).unwrap();
-    place.fails("inspect empty", 1, &["empty/model.safetensors: cannot read"]);
+    place.fails(
+        "inspect empty",
+        1,
+        &[
+            "empty: a folder without model.safetensors, expected a run folder or a model file; there are ",
+            "run",
+        ],
+    );
 }
 
 #[test]

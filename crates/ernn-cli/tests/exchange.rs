@@ -28,7 +28,7 @@ fn there_and_back(cell: &str, program: &str, flags: &str) -> Place {
     ));
     assert!(done.stdout.starts_with("back.safetensors: "), "{}", done.stdout);
     let [ours, theirs] =
-        ["run", "back.safetensors"].map(|model| place.ok(&format!("predict {model} train.csv")).stdout);
+        ["run", "back.safetensors"].map(|model| place.ok(&format!("predict {model} train.csv --digits 17")).stdout);
     assert_eq!(ours, theirs, "{cell}");
     let [ours, theirs] = ["run", "back.safetensors"].map(|model| place.json(&format!("inspect {model}")));
     for part in ["tensors", "normalization", "classes", "feature_names"] {

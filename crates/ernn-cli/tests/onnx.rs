@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use support::{Place, easy_csv};
 
 /// Flags of `ernn train` for each cell and its variants, and by what its layers are computed.
-const MODELS: [(&str, &str, &str); 18] = [
+const MODELS: [(&str, &str, &str); 19] = [
     ("rnn", "--cell rnn --rank full", "layers (rnn) by the operators of ONNX"),
     (
         "rnn-low-rank",
@@ -46,7 +46,7 @@ const MODELS: [(&str, &str, &str); 18] = [
     ("ernn", "--cell ernn --rank 2", "layers (ernn) by Scan"),
     (
         "ernn-three-iterations",
-        "--cell ernn --rank 2 --iterations 3 --pooling mean",
+        "--cell ernn --rank 2 --iterations 3 --pooling mean-max-last",
         "by Scan",
     ),
     (
@@ -55,6 +55,11 @@ const MODELS: [(&str, &str, &str); 18] = [
         "by Scan",
     ),
     ("fastrnn", "--cell fastrnn --rank full", "layers (fastrnn) by Scan"),
+    (
+        "ernn-derived",
+        "--cell ernn --rank 2 --differences --compress",
+        "layers (ernn) by Scan",
+    ),
     (
         "fastgrnn",
         "--cell fastgrnn --rank 2 --layers 2 --bidirectional",
@@ -67,7 +72,7 @@ const MODELS: [(&str, &str, &str); 18] = [
     ),
     (
         "ugrnn",
-        "--cell ugrnn --rank full --bidirectional --pooling mean",
+        "--cell ugrnn --rank full --bidirectional --pooling mean-std-max",
         "by Scan",
     ),
     ("antisymmetric", "--cell antisymmetric --rank full", "by Scan"),
@@ -90,7 +95,9 @@ fn sequences(text: &str) -> Vec<Vec<[f64; 2]>> {
 
 /// What `ernn predict` says, as `reference/onnx_runtime.py` reads it.
 fn expected(place: &Place, run: &str, data: &str) -> Value {
-    let lines = place.ok(&format!("predict {run} data.csv --format json")).stdout;
+    let lines = place
+        .ok(&format!("predict {run} data.csv --format json --digits 17"))
+        .stdout;
     let row = |line: &str| -> Vec<f64> {
         let line: Value = serde_json::from_str(line).unwrap();
         // In the order of the classes, which is that of the model.
@@ -169,7 +176,11 @@ fn refusals_say_what_is_wrong_and_write_nothing() {
         1,
         &["missing/a.onnx: cannot write"],
     );
-    place.fails("export nowhere --to onnx --out a.onnx", 1, &["nowhere: cannot read"]);
+    place.fails(
+        "export nowhere --to onnx --out a.onnx",
+        1,
+        &["nowhere: no run folder or model file of this name"],
+    );
     place.fails("export run --to onnx", 2, &["--out"]);
     place.write("broken.safetensors", &place.read("run/model.safetensors")[..500]);
     place.fails(

@@ -43,7 +43,10 @@ fn a_killed_run_goes_on_to_the_same_bits() {
     place.ok(&format!("{SMALL} --epochs 40 --out whole"));
     for epoch in [1, 4, 17] {
         let out = format!("killed-{epoch}");
-        let run = place.start_until(&format!("{SMALL} --epochs 40 --out {out}"), &format!("epoch {epoch}/"));
+        let run = place.start_until(
+            &format!("{SMALL} --epochs 40 --out {out} -v"),
+            &format!("epoch {epoch}/"),
+        );
         run.kill();
         place.ok(&format!("train --resume {out}"));
         assert!(
@@ -61,7 +64,7 @@ fn ctrl_c_saves_and_says_how_to_go_on() {
     let place = Place::new();
     place.ok(&format!("{SMALL} --epochs 60 --out whole"));
     let done = place
-        .start_until(&format!("{SMALL} --epochs 60 --out stopped --json"), "epoch 2/")
+        .start_until(&format!("{SMALL} --epochs 60 --out stopped --json -v"), "epoch 2/")
         .interrupt();
     assert_eq!(done.code, Some(130), "{}", done.stderr);
     assert!(done.stderr.contains("ernn train --resume stopped"), "{}", done.stderr);
@@ -128,7 +131,7 @@ fn predict_agrees_with_evaluate() {
     place.ok("train train.csv --epochs 5 --hidden 8 --rank 2 --out run");
     let evaluation = place.json("evaluate run new.csv");
     assert_eq!(evaluation["part"], "all");
-    let csv = place.ok("predict run new.csv").stdout;
+    let csv = place.ok("predict run new.csv --digits 17").stdout;
     let mut lines = csv.lines();
     assert_eq!(lines.next(), Some("sequence,class,p_down,p_up"));
     let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
@@ -143,7 +146,7 @@ fn predict_agrees_with_evaluate() {
     let sum: f64 = rows[0][2..].iter().map(|text| text.parse::<f64>().unwrap()).sum();
     assert!((sum - 1.0).abs() < 1e-12);
 
-    let json = place.ok("predict run new.csv --format json").stdout;
+    let json = place.ok("predict run new.csv --format json --digits 17").stdout;
     for (line, row) in json.lines().zip(&rows) {
         let line: Value = serde_json::from_str(line).unwrap();
         assert_eq!(line["class"], row[1]);
@@ -219,7 +222,7 @@ fn what_was_retrained_on_is_not_called_validation() {
     let flags = "train train.csv --epochs 2 --hidden 8 --rank 2";
     let said = place.ok(&format!("{flags} --retrain --out again")).stdout;
     assert!(
-        said.contains(" in the first pass; the model is the last epoch of the second"),
+        said.contains("\nretrained: the model is the last epoch of the second pass"),
         "{said}"
     );
     let measured = place.json("evaluate again train.csv");
@@ -417,7 +420,7 @@ fn sparsity_leaves_exactly_so_many_entries() {
     .enumerate()
     {
         let out = format!("killed-{number}");
-        place.start_until(&format!("{flags} --out {out}"), line).kill();
+        place.start_until(&format!("{flags} --out {out} -v"), line).kill();
         place.ok(&format!("train --resume {out}"));
         assert!(model(&place, "whole") == model(&place, &out), "killed after {line}");
         assert_eq!(without_times(&place, "whole"), without_times(&place, &out));
@@ -448,4 +451,47 @@ fn a_size_below_the_default_rank_has_a_dense_matrix() {
     assert_eq!(rank("", "full"), "full");
     assert_eq!(rank("--rank 3", "low"), 3);
     place.fails(&format!("{small} --rank 8 --out other"), 2, &["rank: found 8"]);
+}
+
+#[test]
+fn a_small_set_takes_as_many_steps_as_asked() {
+    let place = Place::new();
+    let flags = "train japanese-vowels --hidden 8 --rank 2 --batch-size 300 --min-steps 300 --validation 0 --steps per-iteration --eta 0.3 \
+                 --input-noise 0.6 --pooling mean";
+    let done = place.ok(&format!("{flags} --out run"));
+    assert!(
+        done.stderr.contains("no validation part\n300 epochs"),
+        "{}",
+        done.stderr
+    );
+    assert!(
+        done.stdout
+            .contains("no validation part: the model is the last of 300 epochs"),
+        "{}",
+        done.stdout
+    );
+    let report: Value = serde_json::from_str(&place.text("run/result.json")).unwrap();
+    assert_eq!(
+        (&report["optimizer_steps"], &report["validated"]),
+        (&300.into(), &false.into())
+    );
+    assert_eq!(report["part"], "test");
+    assert!(place.text("run/config.toml").contains("min_steps = 300"));
+    assert_eq!(place.text("run/metrics.jsonl").lines().count(), 150);
+    place.ok("train --config run/config.toml --out again");
+    assert!(model(&place, "run") == model(&place, "again"));
+    // Who names epochs gets so many.
+    place.ok("train --config run/config.toml --epochs 4 --out short");
+    assert_eq!(place.text("short/metrics.jsonl").lines().count(), 4);
+    assert!(!place.text("short/config.toml").contains("min_steps"));
+    place.fails(
+        "train --resume run --epochs 301",
+        2,
+        &["a run whose length is a number of steps ends with it"],
+    );
+    place.fails(
+        &format!("{flags} --max-steps 200"),
+        2,
+        &["min_steps: found 300, expected at most max_steps, 200"],
+    );
 }

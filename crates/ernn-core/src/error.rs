@@ -83,6 +83,11 @@ pub enum RunError {
         /// Its place in the input.
         place: usize,
     },
+    /// A logit of the model is infinite or no number: it has no class.
+    Logit {
+        /// Its place.
+        place: usize,
+    },
     /// The model reads tokens and was given numbers, or the other way round.
     Kind,
     /// A token that the model does not know.
@@ -108,6 +113,7 @@ impl fmt::Display for RunError {
                 "value {} of the input is not a finite number",
                 place.wrapping_add(1)
             ),
+            RunError::Logit { place } => write!(to, "logit {} is not a finite number", place.wrapping_add(1)),
             RunError::Kind => write!(
                 to,
                 "found numbers where the model reads tokens, or tokens where it reads numbers"

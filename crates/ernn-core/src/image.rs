@@ -16,16 +16,19 @@
 //! | 28 | outputs (logits, or 1 number) |
 //! | 32 | layers `L` |
 //! | 36 | tensors `N` |
-//! | 40 | flags: bit 0 mean pooling instead of the last state, bit 1 inputs are tokens, bit 2 (`int8`) states of 8 bits instead of 16 |
-//! | 44 | size of what the first layer reads: the values of an input, or of an embedding's row |
+//! | 40 | flags: bit 0 mean pooling instead of the last state, bit 1 inputs are tokens, bit 2 (`int8`) states of 8 bits instead of 16, bit 3 channels are derived, bit 4 differences are among them; behind the mean bit 8 the standard deviation, bit 9 the largest value, bit 10 the last state |
+//! | 44 | size of what the first layer reads: the values of an input with those that are derived, or of an embedding's row |
 //! | 48 | `L` records of 64 bytes, see [`crate::Kind`] |
 //! | then | `N` entries of 8 bytes: where a tensor begins, and its length, in bytes |
 //! | then | the tensors, each at a multiple of 4 |
 //!
-//! Tensors stand in this order: mean and scale of the inputs (or the embedding's rows, and nothing), then those of each layer, then
-//! weight and bias of the readout. All sizes are checked when the image is parsed; nothing is believed.
+//! Tensors stand in this order: mean and scale of the inputs (or the embedding's rows, and nothing); with bit 3 the scales of compressed
+//! channels (`f32`, or nothing) and the channels of triads (`u32`, or nothing), see [`crate::inputs`]; then those of each layer, then
+//! weight and bias of the readout. A stream's state begins with the memory of the derived channels. All sizes are checked when the image is parsed; nothing is believed.
 
 use crate::error::ParseError;
+use crate::inputs::Derived;
+use crate::pooling::Pooling;
 
 /// The first bytes.
 pub const MAGIC: [u8; 4] = *b"ERNN";
@@ -48,6 +51,18 @@ pub const TOKENS: u32 = 2;
 
 /// The flag of states of 8 bits.
 pub const NARROW: u32 = 4;
+/// The flag of derived channels.
+pub const DERIVED: u32 = 8;
+/// The flag of differences among them.
+pub const DIFFERENCES: u32 = 16;
+/// Beside the mean, the standard deviation.
+pub const DEVIATION: u32 = 1 << 8;
+/// Beside the mean, the largest value.
+pub const LARGEST: u32 = 1 << 9;
+/// Beside the mean, the last state.
+pub const LAST: u32 = 1 << 10;
+/// All flags.
+const KNOWN: u32 = MEAN | TOKENS | NARROW | DERIVED | DIFFERENCES | DEVIATION | LARGEST | LAST;
 
 /// The number format of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,7 +184,7 @@ impl<'a> Image<'a> {
     fn check(&self) -> Result<(), ParseError> {
         let data = self.data().filter(|&data| data <= self.bytes.len());
         let data = data.ok_or(ParseError::Content("records and entries beyond the end"))?;
-        if self.layers == 0 || self.flags > (MEAN | TOKENS | NARROW) {
+        if self.layers == 0 || self.flags & !KNOWN != 0 || !self.pooling().is_sound() {
             return Err(ParseError::Content("no layer, or a flag that is not known"));
         }
         for index in 0..self.tensors {
@@ -223,8 +238,8 @@ impl<'a> Image<'a> {
         self.tensor(index).as_chunks().0
     }
 
-    pub fn mean_pooling(&self) -> bool {
-        self.flags & MEAN != 0
+    pub fn pooling(&self) -> Pooling {
+        Pooling::of(self.flags)
     }
 
     pub fn narrow_states(&self) -> bool {
@@ -233,5 +248,35 @@ impl<'a> Image<'a> {
 
     pub fn reads_tokens(&self) -> bool {
         self.flags & TOKENS != 0
+    }
+
+    fn derives(&self) -> bool {
+        self.flags & DERIVED != 0
+    }
+
+    /// Tensors before those of the layers.
+    pub fn input_tensors(&self) -> usize {
+        if self.derives() { 4 } else { 2 }
+    }
+
+    /// What is derived of the channels; nothing of tokens.
+    pub fn derived(&self) -> Derived<'a> {
+        let tensor = |index| if self.derives() { self.floats(index) } else { &[] };
+        Derived {
+            channels: self.sizes.inputs,
+            differences: self.flags & DIFFERENCES != 0,
+            scales: tensor(2),
+            triads: tensor(3),
+        }
+    }
+
+    /// Whether what the first layer reads are the channels of an input with those that are derived.
+    pub fn derives_all(&self) -> bool {
+        let derived = self.derived();
+        let sized = derived.scales.is_empty() || derived.scales.len() == derived.channels;
+        let inside = |place: &[u8; 4]| (u32::from_le_bytes(*place) as usize) < derived.channels;
+        let known = self.derives() || self.flags & DIFFERENCES == 0;
+        let triads = derived.triads.len().is_multiple_of(3) && derived.triads.iter().all(inside);
+        known && sized && triads && derived.outputs() == self.first
     }
 }

@@ -36,12 +36,15 @@
 mod error;
 pub mod float;
 pub mod image;
+pub mod inputs;
 pub mod int;
 mod layer;
 pub mod math;
 mod pick;
+mod pooling;
 
 pub use error::{ParseError, RunError};
 pub use image::{Format, Sizes};
 pub use layer::{Activation, Kind};
 pub use pick::largest;
+pub use pooling::smallest_variance;

@@ -18,6 +18,7 @@ mod matrix;
 mod outer;
 mod pack;
 mod panels;
+mod pooled;
 mod product;
 mod real;
 mod rows;

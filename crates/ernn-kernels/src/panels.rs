@@ -279,18 +279,6 @@ impl<F: Real> Panels<F> {
         out
     }
 
-    /// The mean over the steps of each sequence, `[sequences, features]`, summed in their order; a sequence of no steps gives
-    /// zeros.
-    pub fn mean_steps(&self) -> Vec<F> {
-        let mut out = vec![F::ZERO; self.sequences() * self.features];
-        self.add_steps(&mut out);
-        for (sequence, sums) in out.chunks_exact_mut(self.features.max(1)).enumerate() {
-            let count = F::from_f64(self.lengths[sequence].max(1) as f64);
-            sums.iter_mut().for_each(|sum| *sum /= count);
-        }
-        out
-    }
-
     /// Adds all steps of each sequence, in their order, to its row of `sums` `[sequences, features]`.
     pub fn add_steps(&self, sums: &mut [F]) {
         for (sequence, sums) in sums.chunks_exact_mut(self.features.max(1)).enumerate() {
@@ -299,18 +287,6 @@ impl<F: Real> Panels<F> {
                 for (sum, &value) in sums.iter_mut().zip(row) {
                     *sum += value;
                 }
-            }
-        }
-    }
-
-    /// Lays the panels out for these sequences and writes each one's row of `rows` `[sequences, features]` to all its steps.
-    pub fn spread(&mut self, isa: Isa, lengths: &[usize], rows: &[F]) {
-        let features = rows.len() / lengths.len().max(1);
-        self.lay_out(isa, features, lengths, 0);
-        self.values.fill(F::ZERO);
-        for (sequence, row) in rows.chunks_exact(features.max(1)).enumerate() {
-            for step in 0..lengths[sequence] {
-                self.set_step(sequence, step, row);
             }
         }
     }
@@ -390,8 +366,15 @@ impl<F: Real> Panels<F> {
             .for_each(|(value, &factor)| *value *= factor);
     }
 
+    /// `[steps][feature][lane]` of one block, without leading slots.
+    pub(crate) fn block_mut(&mut self, block: usize) -> &mut [F] {
+        let start = self.block_offsets[block] + self.leading * self.slot();
+        let end = self.block_offsets[block + 1];
+        &mut self.values[start..end]
+    }
+
     /// Numbers from one step of a block to the next.
-    fn slot(&self) -> usize {
+    pub(crate) fn slot(&self) -> usize {
         slot_rows(self.features) * self.lanes
     }
 

@@ -3,7 +3,9 @@
 use std::io::ErrorKind;
 
 use ernn::Error;
-use pyo3::exceptions::{PyFileExistsError, PyFileNotFoundError, PyOSError, PyPermissionError, PyValueError};
+use pyo3::exceptions::{
+    PyFileExistsError, PyFileNotFoundError, PyMemoryError, PyOSError, PyPermissionError, PyValueError,
+};
 use pyo3::{PyErr, create_exception};
 
 create_exception!(
@@ -24,6 +26,7 @@ pub fn exception(error: Error) -> PyErr {
             _ => PyOSError::new_err(text),
         },
         Error::Fetch { .. } => PyOSError::new_err(text),
+        Error::Memory { .. } => PyMemoryError::new_err(text),
         Error::NotFinite { .. } => DivergedError::new_err(text),
         Error::Format { .. } | Error::Missing { .. } | Error::Data { .. } | Error::Setting { .. } => {
             PyValueError::new_err(text)

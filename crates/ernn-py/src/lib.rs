@@ -32,7 +32,7 @@ mod _ernn {
 
     /// Refuses an instruction set that this machine lacks (`ERNN_ISA`) when the package is imported.
     #[pymodule_init]
-    fn init(_: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+    fn init(_module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
         match ernn::Isa::choice() {
             Ok(_) => Ok(()),
             Err(error) => Err(crate::failure::exception(ernn::Error::instruction_set(error))),

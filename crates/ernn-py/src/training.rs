@@ -30,6 +30,8 @@ pub struct Labelled<'py> {
     classes: Vec<String>,
     /// How much each sequence counts.
     weights: Option<PyReadonlyArray1<'py, f32>>,
+    /// What each sequence belongs to; the validation split divides no group.
+    groups: Option<PyReadonlyArray1<'py, u32>>,
 }
 
 impl Labelled<'_> {
@@ -38,6 +40,9 @@ impl Labelled<'_> {
         train.labels = self.labels.as_slice()?.to_vec();
         if let Some(weights) = &self.weights {
             train.weights = weights.as_slice()?.to_vec();
+        }
+        if let Some(groups) = &self.groups {
+            train.groups = groups.as_slice()?.to_vec();
         }
         Ok(Dataset {
             name: NAME.to_string(),

@@ -43,6 +43,20 @@ def test_sequences_of_unequal_length_and_labels_that_are_texts(small):
     np.testing.assert_array_equal(small.predict_proba(X), alone)
 
 
+def test_derived_channels_belong_to_the_model(small, tmp_path):
+    X, y = waves()
+    X = np.concatenate([X, X[:, :, :1]], axis=2)
+    small.set_params(differences=True, compress=True, magnitudes=True, triads="3,1,2").fit(X, y)
+    transforms = {"differences": True, "compress": True, "magnitudes": True, "triads": "3,1,2"}
+    assert small.report_["settings"]["model"]["transforms"] == transforms
+    assert small.n_features_in_ == 3 == len(small.model_.feature_names)
+    small.save(tmp_path / "model.safetensors")
+    again = SequenceClassifier.load(tmp_path / "model.safetensors")
+    np.testing.assert_array_equal(again.predict_proba(X), small.predict_proba(X))
+    with pytest.raises(ValueError, match="triads: found 3,1,9"):
+        clone(small).set_params(triads="3,1,9").fit(X, y)
+
+
 def test_channels_first_is_the_same_data(small):
     X, y = waves()
     expected = small.fit(X, y).predict_proba(X)
@@ -105,6 +119,15 @@ def test_settings_reach_the_run(small):
     assert (layer["eta"], layer["hidden"], layer["rank"]) == (0.03, 8, 2)
 
 
+@pytest.mark.parametrize("pooling", ["mean-max", "mean-max-last", "mean-std-max"])
+def test_every_pooling_learns_and_streams(small, pooling):
+    X, y = waves()
+    small.set_params(pooling=pooling, epochs=20)
+    found = small.fit(X, y)
+    assert found.report_["settings"]["model"]["pooling"] == pooling
+    assert found.score(X, y) > 0.8
+
+
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
@@ -153,6 +176,15 @@ def test_infinite_values_and_lonely_classes_are_refused(small):
         small.fit(X, y)
 
 
+def test_a_model_that_cannot_fit_is_an_error_and_no_end(small):
+    X, y = waves(10)
+    with pytest.raises(MemoryError, match="found a need of .*--hidden"):
+        clone(small).set_params(hidden=1_000_000, rank="full").fit(X, y)
+    with pytest.raises(ValueError, match="expected sizes of at most"):
+        clone(small).set_params(hidden=1 << 40).fit(X, y)
+    assert small.fit(X, y).classes_.size == 2
+
+
 def test_training_that_diverges_says_where(small):
     X, y = waves()
     small.set_params(optimizer="sgd", learning_rate=1e30, clip_norm=0.0, validation=0.0, epochs=100)
@@ -177,6 +209,40 @@ def test_equal_weights_are_no_weights(small):
     for name, tensor in plain.items():
         np.testing.assert_array_equal(tensor, weighted[name])
         np.testing.assert_array_equal(tensor, by_class[name])
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint16, np.int64, np.float32, "U4"])
+def test_labels_keep_their_type(small, kind):
+    X, y = waves()
+    y = (y + 3).astype(kind)
+    small.set_params(epochs=2).fit(X, y)
+    assert small.classes_.dtype == small.predict(X).dtype == y.dtype
+    assert pickle.loads(pickle.dumps(small)).predict(X).dtype == y.dtype
+
+
+def test_groups_stay_on_one_side_of_the_split(small):
+    X, y = waves()
+    # Each half of the sequences is a group: one of them is all that can be trained on.
+    halves = (np.arange(len(y)) >= 20).astype(int)
+    small.set_params(epochs=2)
+    report = small.fit(X, y, groups=halves).report_
+    assert report["examples"] in (20, 40)
+    assert clone(small).fit(X, y, groups=[[name] for name in halves]).model_ == small.model_
+    names = np.array(["b", "a"], dtype=object)[halves]
+    assert clone(small).fit(X, y, groups=names).model_ == small.model_
+    assert clone(small).fit(X, y).model_ != small.model_
+
+
+@pytest.mark.parametrize(
+    ("groups", "words"),
+    [([1, 2], r"groups: found shape \(2,\), expected \(60,\)"), (np.ones((60, 2)), "one group a sequence"),
+     ([None] + [1] * 59, "found no group for sequence 1"), ([1.0] * 59 + [np.nan], "found no group for sequence 60"),
+     ([1] * 60, "all sequences belong to one group")],
+)  # fmt: skip
+def test_groups_that_cannot_be_used_are_refused(small, groups, words):
+    X, y = waves()
+    with pytest.raises(ValueError, match=words):
+        small.fit(X, y, groups=groups)
 
 
 @pytest.mark.parametrize(

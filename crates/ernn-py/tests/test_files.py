@@ -38,7 +38,7 @@ def test_a_run_of_the_command_is_loaded_and_says_the_same(command, archive, tmp_
     path, X, _ = archive
     run(command, "train", path, *FLAGS, "--out", tmp_path / "run")
     model = ernn.load(tmp_path / "run")
-    said = probabilities(run(command, "predict", tmp_path / "run", path))
+    said = probabilities(run(command, "predict", tmp_path / "run", path, "--digits", 17))
     np.testing.assert_array_equal(model.predict_proba(X), said)
     assert model.classes == ["0", "1"] and model.cells == ["ernn"]
     assert sum(tensor.size for tensor in model.tensors().values()) == model.parameter_count
@@ -57,7 +57,7 @@ def test_fit_and_the_command_train_the_same_bits(small, command, archive, tmp_pa
 def test_a_saved_classifier_is_read_by_the_command(small, command, archive, tmp_path):
     path, X, y = archive
     small.fit(X, y).save(tmp_path / "model.safetensors")
-    said = probabilities(run(command, "predict", tmp_path / "model.safetensors", path))
+    said = probabilities(run(command, "predict", tmp_path / "model.safetensors", path, "--digits", 17))
     np.testing.assert_array_equal(small.predict_proba(X), said)
     accuracy = json.loads(run(command, "evaluate", tmp_path / "model.safetensors", path, "--part", "train", "--json"))
     assert accuracy["accuracy"] == small.score(X, y)
@@ -83,15 +83,41 @@ def test_a_classifier_from_a_file(small, tmp_path):
     assert again.classes_.tolist() == [7, 8]
     np.testing.assert_array_equal(again.predict(X), small.predict(X))
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(again)).predict(X), small.predict(X))
+    model = ernn.load(tmp_path / "model.safetensors")
+    assert model.predict(X).dtype == np.int64
+    np.testing.assert_array_equal(model.predict(X), small.predict(X))
 
 
-def test_a_stream_says_what_the_sequence_says(small):
+def test_labels_that_are_texts_come_back_from_a_file_as_texts(small, tmp_path):
     X, y = waves()
+    for names in (["slow", "fast"], ["01", "2"]):
+        labels = np.array(names)[y]
+        small.fit(X, labels).save(tmp_path / f"{names[0]}.safetensors")
+        found = ernn.load(tmp_path / f"{names[0]}.safetensors").predict(X)
+        assert found.dtype.kind == "U"
+        np.testing.assert_array_equal(found, small.predict(X))
+
+
+def test_groups_are_split_as_the_command_splits_them(small, command, tmp_path):
+    X, y = waves()
+    people = np.array([f"person {(index // 3) % 7}" for index in range(len(y))])
+    np.savez(tmp_path / "waves.npz", X=X, y=y, groups=people)
+    run(command, "train", tmp_path / "waves.npz", *FLAGS, "--out", tmp_path / "run")
+    expected = ernn.load(tmp_path / "run").tensors()
+    found = small.fit(X, y, groups=people).model_.tensors()
+    for name, tensor in expected.items():
+        np.testing.assert_array_equal(found[name], tensor)
+
+
+@pytest.mark.parametrize("settings", [{}, {"differences": True, "compress": True}])
+def test_a_stream_says_what_the_sequence_says(small, settings):
+    X, y = waves()
+    small.set_params(**settings)
     stream = small.fit(X, y).stream()
     for steps in range(1, 5):
         name, found = stream.push(X[0, steps - 1])
         np.testing.assert_array_equal(found, small.predict_proba(X[:1, :steps])[0])
-        assert name == str(small.predict(X[:1, :steps])[0])
+        assert name == small.predict(X[:1, :steps])[0] and type(name) is int
     assert stream.steps == 4
     stream.reset()
     np.testing.assert_array_equal(stream.push(X[0, 0])[1], small.predict_proba(X[:1, :1])[0])

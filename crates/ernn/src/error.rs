@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::names::{line, lines, path as shown_path};
+
 /// The result of everything in this library that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -9,7 +11,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The operating system refused to read or write a file.
-    #[error("{path}: cannot {action}: {source}")]
+    #[error("{}: cannot {action}: {source}", shown_path(.path))]
     Io {
         /// The file or folder.
         path: PathBuf,
@@ -19,7 +21,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// The content of a file is not what its format says.
-    #[error("{path}{place}: found {found}, expected {expected}")]
+    #[error("{}{}: found {}, expected {}", shown_path(.path), line(.place), line(.found), lines(.expected))]
     Format {
         /// The file.
         path: PathBuf,
@@ -32,7 +34,9 @@ pub enum Error {
     },
     /// Values are missing and no policy says what to do about them.
     #[error(
-        "{path}{place}: the first of {count} missing values; choose --missing interpolate, previous or zero to fill them"
+        "{}{}: the first of {count} missing values; choose --missing interpolate, previous or zero to fill them",
+        shown_path(.path),
+        line(.place)
     )]
     Missing {
         /// The file.
@@ -43,7 +47,7 @@ pub enum Error {
         count: usize,
     },
     /// The data set is readable but cannot be used this way.
-    #[error("{dataset}: {problem}")]
+    #[error("{}: {}", line(.dataset), lines(.problem))]
     Data {
         /// Name or path of the data set.
         dataset: String,
@@ -51,7 +55,7 @@ pub enum Error {
         problem: String,
     },
     /// A file could not be downloaded.
-    #[error("{file} cannot be downloaded: {problem}")]
+    #[error("{} cannot be downloaded: {}", line(.file), lines(.problem))]
     Fetch {
         /// Its name.
         file: String,
@@ -59,7 +63,7 @@ pub enum Error {
         problem: String,
     },
     /// A setting is out of range or contradicts another.
-    #[error("{name}: found {found}, expected {expected}")]
+    #[error("{}: found {}, expected {}", line(.name), line(.found), lines(.expected))]
     Setting {
         /// Its name, as in the configuration file.
         name: String,
@@ -67,6 +71,20 @@ pub enum Error {
         found: String,
         /// The allowed values.
         expected: String,
+    },
+    /// More memory is needed than there is.
+    #[error(
+        "memory: found a need of {}, expected {}; what helps: {smaller}",
+        gigabytes(*needed),
+        available.map_or("less: it cannot be reserved".to_string(), |bytes| format!("at most {}, which is what is available", gigabytes(bytes)))
+    )]
+    Memory {
+        /// Bytes that are needed.
+        needed: u128,
+        /// Bytes that are there, where it is known.
+        available: Option<u128>,
+        /// Settings that need less.
+        smaller: String,
     },
     /// Loss or gradient became infinite or NaN.
     #[error(
@@ -94,6 +112,15 @@ impl Error {
             found: error.found,
             expected: format!("an instruction set of this machine: {}", names.join(", ")),
         }
+    }
+}
+
+/// `1.5 GB`, 1 GB being 2^30 bytes.
+fn gigabytes(bytes: u128) -> String {
+    const GIGABYTE: f64 = (1 << 30) as f64;
+    match bytes as f64 / GIGABYTE {
+        small if small < 0.1 => format!("{:.1} MB", 1024.0 * small),
+        large => format!("{large:.1} GB"),
     }
 }
 

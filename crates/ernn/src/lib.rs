@@ -31,6 +31,8 @@
 
 pub mod error;
 
+pub mod names;
+
 pub mod data;
 
 #[cfg(feature = "fetch")]
@@ -52,11 +54,17 @@ pub mod exchange;
 
 pub mod evaluate;
 
+pub(crate) mod chart;
+
 pub mod export;
 
 pub mod train;
 
+pub mod folds;
+
 pub mod compare;
+
+pub mod auto;
 
 pub mod reproduce;
 

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use ernn::checkpoint::SavedModel;
 use ernn::data::{self, OpenOptions};
+use ernn::model::{Model, ModelConfig, Pooling};
 use ernn::train::{self, Options, RunConfig};
 use proptest::prelude::*;
 
@@ -35,6 +36,36 @@ fn a_model_comes_back_to_the_same_bytes() {
     model.save(&folder.path().join("model.safetensors")).unwrap();
     // A run folder stands for the model in it.
     assert!(SavedModel::load(folder.path()).unwrap().to_bytes() == bytes());
+}
+
+/// Each pooling keeps its name and the readout its width; the names of earlier versions stay.
+#[test]
+fn every_pooling_comes_back() {
+    for (pooling, name, statistics) in [
+        (Pooling::Last, "last", 1),
+        (Pooling::Mean, "mean", 1),
+        (Pooling::MeanMax, "mean-max", 2),
+        (Pooling::MeanMaxLast, "mean-max-last", 3),
+        (Pooling::MeanStdMax, "mean-std-max", 3),
+    ] {
+        let mut saved = read(bytes()).unwrap();
+        let config = ModelConfig {
+            pooling,
+            ..saved.model.config().clone()
+        };
+        saved.model = Model::new(config, 2).unwrap();
+        let file = saved.to_bytes();
+        let found = read(&file).unwrap();
+        assert!(found.to_bytes() == file && found.model == saved.model, "{name}");
+        let quoted = format!("\\\"pooling\\\":\\\"{name}\\\"");
+        assert!(String::from_utf8_lossy(&file).contains(&quoted), "{name}");
+        let tensors = safetensors::SafeTensors::deserialize(&file).unwrap();
+        assert_eq!(
+            tensors.tensor("readout.weight").unwrap().shape(),
+            [9, 6 * statistics],
+            "{name}"
+        );
+    }
 }
 
 #[test]

@@ -8,7 +8,8 @@ fn rooms(source: &Path) -> Vec<String> {
     let text = fs::read_to_string(source.join("lib.rs")).unwrap();
     let names = text
         .lines()
-        .filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';'));
+        .map(|line| line.strip_prefix("pub(crate) mod ").or(line.strip_prefix("pub mod ")))
+        .filter_map(|line| line?.strip_suffix(';'));
     names.filter(|name| *name != "error").map(String::from).collect()
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ernn::cell::CellConfig;
 use ernn::checkpoint::EpochRecord;
-use ernn::data::{self, Dataset, OpenOptions, Part};
+use ernn::data::{self, Dataset, Derivation, OpenOptions, Part, Transforms, View};
 use ernn::model::Model;
 use ernn::optim::{OptimizerConfig, Sgd};
 use ernn::train::{
@@ -138,6 +138,29 @@ fn the_test_part_has_no_influence_on_the_model() {
     assert!(without.model.to_bytes() == whole().model.to_bytes());
     assert_eq!(without.report.part, "validation");
     assert_eq!(without.report.evaluation.accuracy, without.report.validation_accuracy);
+}
+
+#[test]
+fn the_test_part_has_no_influence_on_what_is_derived() {
+    let mut config = settings();
+    config.model.transforms = Transforms {
+        differences: true,
+        compress: true,
+        ..Transforms::default()
+    };
+    let with = train::train(&vowels(), &config, &Options::default(), &mut ()).unwrap();
+    assert_eq!(with.model.model.config().input_size, 3 * with.model.channels());
+    let mut dataset = vowels();
+    let test = dataset.test.as_mut().unwrap();
+    test.numbers_mut().iter_mut().for_each(|value| *value *= -7.0);
+    let other = train::train(&dataset, &config, &Options::default(), &mut ()).unwrap();
+    assert!(other.model.to_bytes() == with.model.to_bytes());
+    // The validation part has none either: scales are those of the sequences that were trained on.
+    let (fit, _) = data::split(&dataset.train, 0.2, config.training.seed).unwrap();
+    let view = View::chosen(&dataset.train, &fit);
+    let names = &dataset.feature_names;
+    let expected = Derivation::fit(&config.model.transforms, &view, names).unwrap();
+    assert_eq!(with.model.derivation, expected);
 }
 
 #[test]

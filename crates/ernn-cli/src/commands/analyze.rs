@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use ernn::Error;
 use ernn::analyze::{self, GENERATOR, PhaseSettings, Settings, Subject};
-use ernn::checkpoint::SavedModel;
 use ernn::report;
 
 use super::parts::{Opened, PartName};
@@ -100,7 +99,7 @@ fn run_model(arguments: &Arguments, model: &Path, data: &str) -> Result<()> {
         }
     }
     must_be_ours(&arguments.out, "analysis.html")?;
-    let saved = SavedModel::load(model)?;
+    let saved = super::models::load(model)?;
     let opened = Opened::new(&saved, &arguments.reading, data)?;
     let (name, part) = opened.validation_first(&saved, arguments.part)?;
     super::warn_of_length(&saved, part.longest());

@@ -7,14 +7,16 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use ernn::cell::CellConfig;
 use ernn::compare::{self, Matching, Options, Plan, Request, RunDone, Shard, Start, Vary, Watcher};
-use ernn::data;
+use ernn::data::Scheme;
 use ernn::train::Ending;
 
-use super::run_settings::{Given, open_options, stop_on_signals, threads};
+use super::run_settings::{Given, stop_on_signals, threads};
 use super::train_flags::{SharedModelFlags, TrainingFlags};
 use crate::failure::{Failure, Result};
 use crate::output::{self, say, seconds};
-use crate::reading::ReadingFlags;
+use crate::progress::Runs;
+use crate::reading::{ReadingFlags, word};
+use crate::unused::refuse_for_data;
 
 /// Arguments of `ernn compare`.
 #[derive(Args)]
@@ -35,6 +37,10 @@ pub struct Arguments {
     /// So many combinations of --vary for each cell, drawn at random
     #[arg(long, value_name = "N")]
     draw: Option<usize>,
+    /// Judge by folds of the training part instead of the test part: K of them, stratified and with groups whole, or each group in turn
+    /// (groups). The same folds for all rows, others for each seed
+    #[arg(long, value_name = "K|groups")]
+    folds: Option<Scheme>,
     /// Seeds of each row: N of them, from --seed on
     #[arg(long, value_name = "N", default_value_t = 3)]
     seeds: usize,
@@ -75,7 +81,11 @@ table is written from all runs that are finished, by whatever process. A run tha
 
 --vary searches for settings: `ernn compare DATA --cells lstm,ernn --vary learning-rate=0.002,0.005,0.01 --vary dropout=0,0.3` sorts \
 the table by the validation part, which each seed draws anew where the data has none, and leaves the best settings of each cell in \
-DIR/best/CELL.toml for `ernn train --config`.";
+DIR/best/CELL.toml for `ernn train --config`. With --folds 5 the folds judge instead.
+
+\
+The table holds every row against the best one, pair by pair (seeds, folds), and says which differences are more than noise. compare.csv has \
+the score of each seed and fold, compare.tex the table for LaTeX.";
 
 /// What all cells have alike.
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -102,7 +112,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         threads: threads(arguments.threads)?,
         stop: Arc::default(),
     };
-    let dataset = data::open(&config.data.source, &open_options(&config))?;
+    let dataset = given.open(&config)?;
+    refuse_for_data(&arguments.model, &arguments.training, &config, &dataset)?;
+    output::say_more(&format!("settings that all cells share:\n{}", config.to_toml()));
     let plan = Plan::new(&config, &dataset, &request(arguments))?;
     stop_on_signals(&options.stop, "stopping after this batch");
     let done = compare::compare(&dataset, &plan, &options, &mut Lines::default())?;
@@ -120,7 +132,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 }
 
 fn request(arguments: &Arguments) -> Request {
-    let mut cells = arguments.cells.clone();
+    let mut cells: Vec<String> = arguments.cells.iter().map(|cell| word(cell)).collect();
     if cells.is_empty() {
         cells = CellConfig::KINDS.iter().map(ToString::to_string).collect();
     }
@@ -132,6 +144,7 @@ fn request(arguments: &Arguments) -> Request {
         seeds: arguments.seeds,
         vary: arguments.vary.clone(),
         draw: arguments.draw,
+        folds: arguments.folds,
         matching: match arguments.matching {
             Alike::Hidden => Matching::Hidden,
             Alike::Parameters => Matching::Parameters,
@@ -143,6 +156,7 @@ fn request(arguments: &Arguments) -> Request {
 #[derive(Default)]
 pub(super) struct Lines {
     warned: HashSet<String>,
+    progress: Runs,
 }
 
 impl Watcher for Lines {
@@ -153,30 +167,33 @@ impl Watcher for Lines {
         };
         let (rows, runs, out) = (start.rows, start.runs, start.out.display());
         say(&format!("comparing {rows} rows: {runs} runs{before}, in {out}"));
+        self.progress.started(start.ended, start.runs);
+    }
+
+    fn under_way(&mut self, name: &str, share: f64) {
+        self.progress.under_way(name, share);
     }
 
     fn run_done(&mut self, done: &RunDone) {
         let run = done.run;
-        let result = match run.ending {
-            Ending::Diverged => "diverged".to_string(),
-            _ => format!(
-                "{} {}, best epoch {}",
-                run.part,
-                output::score(&run.evaluation),
-                run.best_epoch
-            ),
-        };
-        say(&format!(
-            "{}/{} {}: {result}, trained in {} ({} in all)",
-            done.ended,
-            done.runs,
-            done.name,
-            seconds(run.train_seconds),
-            seconds(done.seconds),
-        ));
+        let mut result = "diverged".to_string();
+        let mut others = vec![format!("trained in {}", seconds(run.train_seconds))];
+        if run.ending != Ending::Diverged {
+            let part = if run.folds.is_some() {
+                "folds"
+            } else {
+                run.part.as_str()
+            };
+            result = format!("{part} {}", output::score(&run.evaluation));
+            if run.folds.is_none() {
+                others.push(format!("best epoch {}", run.best_epoch));
+            }
+        }
+        self.progress.run_done(done.name, done.ended, &result, &others);
     }
 
     fn run_taken(&mut self, name: &str) {
+        self.progress.run_taken();
         say(&format!("{name}: left to the process that is training it"));
     }
 

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use ernn::data::{self, DatasetFacts, MissingPolicy, OpenOptions, PartFacts, Task};
+use ernn::names;
 use serde_json::{Value, json};
 
 use crate::failure::Result;
 use crate::output::{self, grouped};
-use crate::reading::ReadingFlags;
+use crate::reading::{ReadingFlags, open};
 
 /// Arguments of `ernn data`.
 #[derive(Args)]
@@ -52,11 +53,12 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         Command::Info { data, json, reading } => {
             // Missing values are counted, whatever is done about them later.
             let chosen = reading.missing.is_some();
-            let reading = ReadingFlags {
-                missing: reading.missing.or(Some(MissingPolicy::Zero)),
-                ..reading.clone()
+            reading.refuse_unused(data, &reading.options())?;
+            let options = OpenOptions {
+                missing: reading.missing.unwrap_or(MissingPolicy::Zero),
+                ..reading.options()
             };
-            info(&data::describe(&reading.open(data)?), chosen, *json)
+            info(&data::describe(&open(data, &options)?), chosen, *json)
         }
     }
 }
@@ -114,7 +116,7 @@ fn info(facts: &DatasetFacts, filled: bool, json: bool) -> Result<()> {
         (0, features) => format!("{features} values a step"),
         (tokens, _) => format!("a token a step, of a vocabulary of {}", grouped(tokens)),
     };
-    let mut text = format!("{}: {step}, {:.1} MB\n", facts.name, facts.megabytes);
+    let mut text = format!("{}: {step}, {:.1} MB\n", names::line(&facts.name), facts.megabytes);
     text += match facts.task {
         Task::Classification => "to learn: the class of each sequence\n",
         Task::StepClassification => "to learn: the class of each step\n",
@@ -127,12 +129,12 @@ fn info(facts: &DatasetFacts, filled: bool, json: bool) -> Result<()> {
         None => "",
     };
     if facts.vocabulary == 0 {
-        text += &format!("features: {}\n", facts.feature_names.join(", "));
+        text += &format!("features: {}\n", names::joined(&facts.feature_names));
     }
     if !facts.constant_features.is_empty() {
         text += &format!(
             "never change in the training part: {}\n",
-            facts.constant_features.join(", ")
+            names::joined(&facts.constant_features)
         );
     }
     if facts.classes.is_empty() && facts.task == Task::Classification {
@@ -170,7 +172,7 @@ fn part_text(part: &PartFacts, classes: &[String], filled: bool) -> String {
         ),
     };
     for (class, count) in classes.iter().zip(&part.class_counts) {
-        text += &format!("  {class}: {count}\n");
+        text += &format!("  {}: {count}\n", names::line(class));
     }
     text
 }

@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use ernn::checkpoint::SavedModel;
 
 use super::export_device::DeviceFlags;
 use super::export_target::Target;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::output;
 use crate::reading::ReadingFlags;
 
@@ -31,11 +30,15 @@ pub struct Arguments {
 /// Runs `ernn export`.
 pub fn run(arguments: &Arguments) -> Result<()> {
     super::must_be_free("--out", &arguments.out)?;
-    let saved = SavedModel::load(&arguments.model)?;
+    let saved = super::models::load(&arguments.model)?;
+    if !arguments.device.names_data() && arguments.reading != ReadingFlags::default() {
+        let text = "flags that say how data is read go with --calibrate alone, which names the data";
+        return Err(Failure::Usage(text.to_string()));
+    }
     let Arguments {
         out, device, reading, ..
     } = arguments;
-    arguments.to.write(&saved, out, device, reading)?;
+    arguments.to.write(&saved, (&arguments.model, out), device, reading)?;
     output::print(&arguments.out.display().to_string())?;
     Ok(())
 }

@@ -6,7 +6,8 @@ use clap::{Args, ValueEnum};
 use ernn::cell::CellConfig;
 use ernn::checkpoint::SavedModel;
 use ernn::data::View;
-use ernn::export::{self, Format, Memory, Options, Parity, Samples, StateBits};
+use ernn::export::{self, About, Format, Memory, Options, Parity, Samples, StateBits};
+use ernn::train::PastRun;
 
 use super::parts::{Opened, PartName};
 use crate::failure::{Failure, Result};
@@ -27,7 +28,7 @@ pub struct DeviceFlags {
     /// drawn if this is not given
     #[arg(long, value_name = "DATA")]
     calibrate: Option<String>,
-    /// Beginning of all names in the exported code [default: ernn]
+    /// Beginning of all names and macros in the exported code, so that several models can stand in one program [default: of --out]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 }
@@ -62,10 +63,15 @@ impl DeviceFlags {
         flags.into_iter().find_map(|(given, flag)| given.then_some(flag))
     }
 
-    fn options(&self) -> Options {
-        let default = Options::default();
+    /// Whether data is read.
+    pub fn names_data(&self) -> bool {
+        self.calibrate.is_some()
+    }
+
+    fn options(&self, saved: &SavedModel, (from, out): Places) -> Options {
+        let folder = out.file_name().unwrap_or_default().to_string_lossy();
         Options {
-            name: self.name.clone().unwrap_or(default.name),
+            name: self.name.clone().unwrap_or_else(|| export::name_for(&folder)),
             format: match self.format {
                 Some(Numbers::Int8) => Format::Int8,
                 Some(Numbers::F32) | None => Format::Float,
@@ -74,7 +80,27 @@ impl DeviceFlags {
                 Some(StateNumbers::Int8) => StateBits::Int8,
                 Some(StateNumbers::Int16) | None => StateBits::Int16,
             },
+            about: about(saved, from),
         }
+    }
+}
+
+/// The model's file or run folder, and where the export goes.
+type Places<'a> = (&'a Path, &'a Path);
+
+/// What the run of the model has said of it, where it lies beside the model and is of it; an export does without.
+fn about(saved: &SavedModel, from: &Path) -> About {
+    let folder = if from.is_dir() { Some(from) } else { from.parent() };
+    let run = folder.and_then(|folder| PastRun::read(folder).ok().flatten());
+    let own = |run: &PastRun| run.settings.portable().to_toml() == saved.provenance.settings;
+    let Some(run) = run.filter(own) else {
+        return About::default();
+    };
+    let (metric, value) = run.evaluation.score();
+    About {
+        steps: run.longest_sequence,
+        score: Some(format!("{} on the {} part", metric.phrase(value), run.part)),
+        test_accuracy: run.evaluation.accuracy.filter(|_| run.part == "test"),
     }
 }
 
@@ -89,8 +115,8 @@ struct Trial {
 }
 
 impl Trial {
-    fn new(saved: &SavedModel, flags: &DeviceFlags, reading: &ReadingFlags) -> Result<Self> {
-        let options = flags.options();
+    fn new(saved: &SavedModel, places: Places, flags: &DeviceFlags, reading: &ReadingFlags) -> Result<Self> {
+        let options = flags.options(saved, places);
         if flags.state.is_some() && options.format != Format::Int8 {
             return Err(Failure::Usage("--state is for --format int8 alone".to_string()));
         }
@@ -161,8 +187,9 @@ fn unbounded(cell: &CellConfig) -> bool {
 }
 
 /// Exports to C.
-pub fn to_c(saved: &SavedModel, out: &Path, flags: &DeviceFlags, reading: &ReadingFlags) -> Result<()> {
-    let trial = Trial::new(saved, flags, reading)?;
+pub fn to_c(saved: &SavedModel, places: Places, flags: &DeviceFlags, reading: &ReadingFlags) -> Result<()> {
+    let (_, out) = places;
+    let trial = Trial::new(saved, places, flags, reading)?;
     let report = export::write_c(out, saved, &trial.samples, &trial.options)?;
     say_parity(report.parity.as_ref());
     match (&report.compiler, report.same_bits) {
@@ -182,8 +209,9 @@ pub fn to_c(saved: &SavedModel, out: &Path, flags: &DeviceFlags, reading: &Readi
 }
 
 /// Exports to Rust.
-pub fn to_rust(saved: &SavedModel, out: &Path, flags: &DeviceFlags, reading: &ReadingFlags) -> Result<()> {
-    let trial = Trial::new(saved, flags, reading)?;
+pub fn to_rust(saved: &SavedModel, places: Places, flags: &DeviceFlags, reading: &ReadingFlags) -> Result<()> {
+    let (_, out) = places;
+    let trial = Trial::new(saved, places, flags, reading)?;
     let report = export::write_rust(out, saved, &trial.samples, &trial.options)?;
     say_parity(report.parity.as_ref());
     match &report.compiler {
@@ -196,8 +224,9 @@ pub fn to_rust(saved: &SavedModel, out: &Path, flags: &DeviceFlags, reading: &Re
 }
 
 /// Exports to a browser.
-pub fn to_web(saved: &SavedModel, out: &Path, flags: &DeviceFlags, reading: &ReadingFlags) -> Result<()> {
-    let trial = Trial::new(saved, flags, reading)?;
+pub fn to_web(saved: &SavedModel, places: Places, flags: &DeviceFlags, reading: &ReadingFlags) -> Result<()> {
+    let (_, out) = places;
+    let trial = Trial::new(saved, places, flags, reading)?;
     let report = export::write_web(out, saved, &trial.samples, &trial.options)?;
     say_parity(report.parity.as_ref());
     match (&report.runner, report.same_bits) {

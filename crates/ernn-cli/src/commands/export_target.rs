@@ -31,12 +31,18 @@ pub enum Target {
 }
 
 impl Target {
-    /// Writes the model, and says what that form cannot hold or what came of it.
-    pub fn write(self, saved: &SavedModel, path: &Path, device: &DeviceFlags, reading: &ReadingFlags) -> Result<()> {
+    /// Writes the model, and says what that form cannot hold or what came of it; `from` and `path`: the model's file or run folder, and where it goes.
+    pub fn write(
+        self,
+        saved: &SavedModel,
+        (from, path): (&Path, &Path),
+        device: &DeviceFlags,
+        reading: &ReadingFlags,
+    ) -> Result<()> {
         let notes = match self {
-            Target::C => return export_device::to_c(saved, path, device, reading),
-            Target::Rust => return export_device::to_rust(saved, path, device, reading),
-            Target::Web => return export_device::to_web(saved, path, device, reading),
+            Target::C => return export_device::to_c(saved, (from, path), device, reading),
+            Target::Rust => return export_device::to_rust(saved, (from, path), device, reading),
+            Target::Web => return export_device::to_web(saved, (from, path), device, reading),
             Target::Torch | Target::Edgeml | Target::Safetensors | Target::Onnx if device.given().is_some() => {
                 let flag = device.given().unwrap_or_default();
                 return Err(Failure::Usage(format!("{flag} is for --to c, rust and web alone")));

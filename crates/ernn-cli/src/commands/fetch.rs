@@ -1,6 +1,5 @@
 //! `ernn data fetch`: a known data set from its public address into the data folder.
 
-use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +12,8 @@ use serde_json::json;
 
 use super::run_settings::stop_on_signals;
 use crate::failure::{Failure, Result};
-use crate::output::{self, say};
+use crate::output::{self, Level, say};
+use crate::terminal::Stream;
 
 /// Arguments of `ernn data fetch`.
 #[derive(Args)]
@@ -76,9 +76,16 @@ impl Progress {
     fn new(stop: Arc<AtomicBool>) -> Self {
         Progress {
             stop,
-            on_terminal: io::stderr().is_terminal(),
+            on_terminal: Stream::Err.is_terminal() && output::says(Level::Normal),
             bar: ProgressBar::hidden(),
         }
+    }
+}
+
+impl Progress {
+    fn clear(&self) {
+        output::set_bar(None);
+        self.bar.finish_and_clear();
     }
 }
 
@@ -100,13 +107,14 @@ impl Watcher for Progress {
             None => "{prefix} {decimal_bytes}, {decimal_bytes_per_sec}",
         };
         let style = ProgressStyle::with_template(template).expect("a valid template");
-        self.bar.finish_and_clear();
+        self.clear();
         // Bytes of an earlier call say nothing about the speed of this one.
         self.bar = ProgressBar::new(total.unwrap_or(0))
             .with_style(style)
             .with_prefix(file.to_string());
         self.bar.set_position(done);
         self.bar.reset_eta();
+        output::set_bar(Some(self.bar.clone()));
     }
 
     fn received(&mut self, bytes: u64) {
@@ -114,11 +122,11 @@ impl Watcher for Progress {
     }
 
     fn troubled(&mut self, text: &str) {
-        self.bar.suspend(|| say(&format!("warning: {text}")));
+        say(&format!("warning: {text}"));
     }
 
     fn verifying(&mut self, file: &str) {
-        self.bar.finish_and_clear();
+        self.clear();
         say(&format!("checking {file}"));
     }
 
@@ -135,7 +143,7 @@ impl Watcher for Progress {
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        self.bar.finish_and_clear();
+        self.clear();
     }
 }
 

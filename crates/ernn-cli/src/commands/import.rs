@@ -47,7 +47,8 @@ struct UnsaidFlags {
     /// Nonlinearity of the gates: sigmoid or hard-sigmoid (EdgeML: quantSigm) [default: sigmoid]
     #[arg(long, value_name = "NAME", value_parser = activation::<GateActivation>)]
     gate_activation: Option<GateActivation>,
-    /// What the readout sees of the last layer: last (state) or mean (of all states) [default: last]
+    /// What the readout sees of the last layer: last (state), mean (of all states), mean-max, mean-max-last or mean-std-max (side by
+    /// side, in this order: mean, deviation, largest, last) [default: last]
     #[arg(long, value_name = "NAME", value_parser = named::<Pooling>)]
     pooling: Option<Pooling>,
     /// Class names, in the order of the logits [default: 0,1,...]

@@ -6,12 +6,14 @@ use clap::Args;
 use ernn::cell::Span;
 use ernn::checkpoint::{Provenance, SavedModel};
 use ernn::model::Quantize;
+use ernn::names;
 use ernn::optim;
 use serde_json::{Value, json};
 
 use crate::failure::Result;
 use crate::output::{self, bytes, grouped, percent};
 use crate::reading::settings;
+use crate::significant::significant;
 
 /// Arguments of `ernn inspect`.
 #[derive(Args)]
@@ -25,7 +27,7 @@ pub struct Arguments {
 
 /// Runs `ernn inspect`.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let saved = SavedModel::load(&arguments.model)?;
+    let saved = super::models::load(&arguments.model)?;
     let retrained = settings(&saved)
         .ok()
         .flatten()
@@ -45,7 +47,7 @@ fn as_json(saved: &SavedModel) -> Value {
         .iter()
         .map(|span| json!({"name": span.name, "shape": span.shape, "nonzero": nonzero(saved, span)}))
         .collect();
-    json!({
+    let mut content = json!({
         "config": saved.model.config(),
         "parameters": saved.model.parameters().len(),
         "nonzero_parameters": saved.nonzero_parameters(),
@@ -56,7 +58,11 @@ fn as_json(saved: &SavedModel) -> Value {
         "feature_names": saved.feature_names,
         "normalization": saved.normalization,
         "provenance": saved.provenance,
-    })
+    });
+    if !saved.derivation.is_none() {
+        content["derivation"] = json!(saved.derivation);
+    }
+    content
 }
 
 fn as_text(saved: &SavedModel, retrained: bool) -> String {
@@ -76,9 +82,14 @@ fn as_text(saved: &SavedModel, retrained: bool) -> String {
         text += &format!("layer {index}: {}, {}\n", kind, settings.join(", "));
         layer.notes().iter().for_each(|note| text += &format!("  {note}\n"));
     }
+    let derived = saved.derivation.names(&saved.feature_names).len() - saved.channels();
     text += &format!(
-        "size: {} values a step, {} classes, {} (4 bytes a nonzero parameter), in a file of {}\n",
-        config.input_size,
+        "size: {} values a step{}, {} classes, {} (4 bytes a nonzero parameter), in a file of {}\n",
+        config.input_size - derived,
+        match derived {
+            0 => String::new(),
+            derived => format!(" and {derived} derived ones"),
+        },
         config.classes,
         output::size(saved.model.parameters().len(), saved.nonzero_parameters()),
         bytes(saved.file_bytes()),
@@ -87,7 +98,7 @@ fn as_text(saved: &SavedModel, retrained: bool) -> String {
         text += "the cells' matrices are rounded to int8 before they are used; the tensors are those behind the rounded ones\n";
     }
     text += &origin(provenance, retrained);
-    text += &format!("classes: {}\n", saved.classes.join(", "));
+    text += &format!("classes: {}\n", names::joined(&saved.classes));
     text += "\ntensor                    shape\n";
     for span in saved.model.spans() {
         let zeros = match nonzero(saved, span) {
@@ -105,7 +116,7 @@ fn as_text(saved: &SavedModel, retrained: bool) -> String {
 
 /// Where the model comes from, in a line.
 fn origin(provenance: &Provenance, retrained: bool) -> String {
-    let Provenance { dataset, version, .. } = provenance;
+    let (dataset, version) = (names::line(&provenance.dataset), names::line(&provenance.version));
     if provenance.is_imported() {
         return format!("imported from: {dataset}, by ernn {version}\n");
     }
@@ -128,8 +139,17 @@ fn nonzero(saved: &SavedModel, span: &Span) -> usize {
 fn normalization(saved: &SavedModel) -> String {
     let mut text = "feature                         mean         scale\n".to_string();
     let statistics = saved.normalization.mean.iter().zip(&saved.normalization.scale);
-    for (name, (mean, scale)) in saved.feature_names.iter().zip(statistics) {
-        text += &format!("{name:<24}  {mean:>10.4}  {scale:>12.4}\n");
+    for (name, (mean, scale)) in saved.derivation.names(&saved.feature_names).iter().zip(statistics) {
+        let name = names::line(name);
+        let [mean, scale] = [*mean, *scale].map(|value| significant(f64::from(value)));
+        text += &format!("{name:<24}  {mean:>10}  {scale:>12}\n");
+    }
+    if !saved.derivation.scales.is_empty() {
+        text += "\ncompressed channel          asinh of its high pass / this\n";
+        for (name, scale) in saved.feature_names.iter().zip(&saved.derivation.scales) {
+            let name = names::line(name);
+            text += &format!("{name:<24}  {scale:>10.4e}\n");
+        }
     }
     text
 }

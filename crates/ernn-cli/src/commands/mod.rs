@@ -2,6 +2,7 @@
 
 pub mod analyze;
 pub mod compare;
+pub mod completions;
 pub mod data;
 pub mod evaluate;
 pub mod export;
@@ -11,6 +12,8 @@ mod export_target;
 mod fetch;
 pub mod import;
 pub mod inspect;
+pub mod man;
+mod models;
 mod parts;
 pub mod predict;
 mod predict_flags;
@@ -19,8 +22,12 @@ pub mod report;
 pub mod reproduce;
 pub mod train;
 mod run_settings;
+mod show;
+mod source;
 mod stream_steps;
-mod train_flags;
+mod train_auto;
+pub mod train_flags;
+mod train_folds;
 
 use std::path::Path;
 

@@ -2,10 +2,11 @@
 
 use clap::ValueEnum;
 use ernn::checkpoint::SavedModel;
-use ernn::data::{self, Dataset, View};
+use ernn::data::{Dataset, View};
 use ernn::train;
 
 use crate::failure::{Failure, Result};
+use crate::output::{say_more, timed};
 use crate::reading::{ReadingFlags, settings};
 
 /// A part of a data set.
@@ -28,7 +29,9 @@ impl Opened {
     pub fn new(saved: &SavedModel, reading: &ReadingFlags, source: &str) -> Result<Self> {
         let mut options = reading.as_for(saved)?.options();
         options.text.of_model = (!saved.vocabulary.is_empty()).then(|| saved.vocabulary.clone());
-        let mut dataset = data::open(source, &options)?;
+        reading.refuse_unused(source, &options)?;
+        say_more(&format!("reading {source}: {options:?}"));
+        let mut dataset = timed("reading the data", || crate::reading::open(source, &options))?;
         dataset.relabel(&saved.classes)?;
         if let Some(order) = super::channel_order(saved, source, &dataset.feature_names)? {
             dataset.parts_mut().for_each(|part| part.reorder(&order));

@@ -1,18 +1,21 @@
 //! `ernn predict`: the class of each sequence and the probability of each class, or its number, one line a sequence.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use ernn::checkpoint::SavedModel;
 use ernn::data::{self, MissingPolicy, OpenOptions, Sequences, Task, Vocabulary};
-use ernn::evaluate::{self, Prediction};
+use ernn::evaluate::{self, Answer, Prediction};
+use ernn::names;
 use serde_json::{Map, Value, json};
 
 use super::predict_flags::PredictFlags;
 use super::predict_stream;
+use super::source::Source;
 use super::stream_steps::CANNOT_LOOK_AHEAD;
 use crate::failure::{Failure, Result};
+use crate::output::{say, significant, timed};
 
 /// Arguments of `ernn predict`.
 #[derive(Args)]
@@ -21,18 +24,21 @@ pub struct Arguments {
     model: PathBuf,
     /// File of sequences, labelled or not; for a model of texts a table or a .txt with a text a line; for one of recordings a .wav
     /// or a folder of them; or - for stdin
-    #[arg(required_unless_present = "stream", conflicts_with = "stream")]
+    #[arg(required_unless_present = "stream")]
     file: Option<String>,
     /// Form of the lines
     #[arg(long, value_enum, default_value = "csv")]
     format: Format,
-    /// Read steps from stdin, one a line, values separated by commas or blanks (of text: one token a line, blanks included), and say after each what
+    /// Read steps from stdin, or from FILE if it is a pipe, one a line, values separated by commas or blanks (of text: one token a line, blanks included), and say after each what
     /// the model makes of all since the beginning; an empty line begins a new sequence
     #[arg(long)]
     stream: bool,
     /// With --stream: say it after every N steps [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     every: Option<u64>,
+    /// Significant digits of probabilities
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=17))]
+    digits: u8,
     #[command(flatten)]
     reading: PredictFlags,
 }
@@ -46,34 +52,82 @@ pub(super) enum Format {
     Json,
 }
 
+/// Form of the lines and of the numbers in them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Form {
+    pub format: Format,
+    /// Significant digits of probabilities.
+    pub digits: usize,
+}
+
+impl Arguments {
+    fn form(&self) -> Form {
+        Form {
+            format: self.format,
+            digits: usize::from(self.digits),
+        }
+    }
+}
+
 /// Runs `ernn predict`.
 pub fn run(arguments: &Arguments) -> Result<()> {
     // Said here: the parser drops a requirement that conflicts with the file.
     if arguments.every.is_some() && !arguments.stream {
         return Err(Failure::Usage("--every goes with --stream alone".to_string()));
     }
-    let saved = SavedModel::load(&arguments.model)?;
+    let saved = super::models::load(&arguments.model)?;
     let options = arguments.reading.options(&saved)?;
-    let Some(file) = &arguments.file else {
+    let source = Source::of(arguments.file.as_deref());
+    if arguments.stream {
+        let Some(steps) = source.open()? else {
+            return Err(Failure::Usage(
+                "--stream reads from stdin or a pipe and cannot be used with a file of sequences: `--stream < FILE` reads its lines as steps"
+                    .to_string(),
+            ));
+        };
         if arguments.reading.missing == Some(MissingPolicy::Interpolate) {
             return Err(Failure::Usage(format!("--missing interpolate {CANNOT_LOOK_AHEAD}")));
         }
         let every = arguments.every.unwrap_or(1);
-        return predict_stream::run(&saved, arguments.format, every, options.missing);
-    };
+        return predict_stream::run(&saved, steps, arguments.form(), every, options.missing);
+    }
     must_judge_sequences(&saved)?;
-    let mut sequences = open(&saved, file, &options)?;
+    arguments
+        .reading
+        .refuse_unused(&saved, &source.path().to_string_lossy())?;
+    let mut sequences = timed("reading the data", || open(&saved, source, &options))?;
+    sequences
+        .notes
+        .iter()
+        .for_each(|note| say(&format!("note: {}", names::line(note))));
     if let Some(order) = super::channel_order(&saved, &sequences.source, &sequences.feature_names)? {
         sequences.part.reorder(&order);
     }
     super::warn_of_length(&saved, sequences.part.longest());
-    let lines = match saved.model.config().task {
+    let (lines, problems) = match saved.model.config().task {
         Task::Regression => number_lines(&saved, &sequences, arguments.format)?,
-        _ => class_lines(&saved, &sequences, arguments.format)?,
+        _ => class_lines(&saved, &sequences, arguments.form())?,
     };
     let mut out = BufWriter::new(io::stdout().lock());
-    out.write_all(&lines)?;
-    Ok(out.flush()?)
+    out.write_all(shown(lines, arguments.format).as_bytes())?;
+    out.flush()?;
+    match problems.first() {
+        None => Ok(()),
+        Some(first) => Err(Failure::Partial(format!(
+            "{} of {} sequences have no answer; the first: {first}",
+            problems.len(),
+            sequences.names.len()
+        ))),
+    }
+}
+
+/// The lines as they may be written: a terminal is given no command by a name, a program gets names as they are.
+pub(super) fn shown(lines: String, format: Format) -> String {
+    match format {
+        Format::Json => names::json(&lines),
+        Format::Csv if io::stdout().is_terminal() => names::lines(&lines),
+        Format::Csv => lines,
+    }
 }
 
 /// A model that says something at every step has nothing to say about a whole sequence.
@@ -93,20 +147,21 @@ fn must_judge_sequences(saved: &SavedModel) -> Result<()> {
 }
 
 /// New data as the model reads it: texts, recordings or numbers.
-fn open(saved: &SavedModel, file: &str, options: &OpenOptions) -> Result<Sequences> {
-    let path = Path::new(file);
-    if file != "-" {
+fn open(saved: &SavedModel, source: Source, options: &OpenOptions) -> Result<Sequences> {
+    let pipe = source.open()?;
+    if let Source::File(file) = source {
         refuse_known(file)?;
     }
+    let path = source.path();
     if !saved.vocabulary.is_empty() {
         let vocabulary = Vocabulary::new(saved.vocabulary.clone());
-        return Ok(match file {
-            "-" => data::read_texts(io::stdin().lock(), options, &vocabulary)?,
-            _ => data::open_texts(path, options, &vocabulary)?,
+        return Ok(match pipe {
+            Some(pipe) => data::read_texts(pipe, options, &vocabulary)?,
+            None => data::open_texts(path, options, &vocabulary)?,
         });
     }
-    if file == "-" {
-        return Ok(data::read_sequences(io::stdin().lock(), options)?);
+    if let Some(pipe) = pipe {
+        return Ok(data::read_sequences(pipe, options)?);
     }
     let is_recording = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("wav"));
     if path.is_dir() || is_recording {
@@ -120,35 +175,46 @@ fn open(saved: &SavedModel, file: &str, options: &OpenOptions) -> Result<Sequenc
 }
 
 /// A line for each class that the model gives.
-fn class_lines(saved: &SavedModel, sequences: &Sequences, format: Format) -> Result<Vec<u8>> {
-    let predictions = evaluate::predict_named(saved, &sequences.part, &sequences.names)?;
-    let mut lines = Vec::new();
-    match format {
-        Format::Csv => write_csv(&mut lines, &saved.classes, &sequences.names, &predictions)?,
-        Format::Json => write_json(&mut lines, &saved.classes, &sequences.names, &predictions)?,
-    }
-    Ok(lines)
+fn class_lines(saved: &SavedModel, sequences: &Sequences, form: Form) -> Result<(String, Vec<String>)> {
+    let answers = timed("prediction", || {
+        evaluate::predict_each(saved, &sequences.part, &sequences.names)
+    })?;
+    let (classes, names) = (&saved.classes, &sequences.names);
+    let lines = match form.format {
+        Format::Csv => as_csv(classes, names, &answers, form.digits),
+        Format::Json => as_json(classes, names, &answers, form.digits),
+    };
+    Ok((lines, problems(answers)))
+}
+
+/// Why some sequences have no answer.
+fn problems<T>(answers: Vec<Answer<T>>) -> Vec<String> {
+    answers.into_iter().filter_map(std::result::Result::err).collect()
 }
 
 /// A line for each number that the model gives.
-fn number_lines(saved: &SavedModel, sequences: &Sequences, format: Format) -> Result<Vec<u8>> {
-    let numbers = evaluate::predict_numbers(saved, &sequences.part, &sequences.names)?;
-    let mut lines = Vec::new();
+fn number_lines(saved: &SavedModel, sequences: &Sequences, format: Format) -> Result<(String, Vec<String>)> {
+    let answers = evaluate::number_each(saved, &sequences.part, &sequences.names)?;
+    let mut lines = String::new();
     if format == Format::Csv {
-        writeln!(lines, "sequence,value")?;
+        lines += "sequence,value\n";
     }
-    for (name, value) in sequences.names.iter().zip(numbers) {
-        match format {
-            Format::Csv => writeln!(lines, "{},{value}", quoted(name))?,
-            Format::Json => writeln!(lines, "{}", json!({"sequence": name, "value": value}))?,
-        }
+    for (name, answer) in sequences.names.iter().zip(&answers) {
+        lines += &match (format, answer) {
+            (Format::Csv, Ok(value)) => format!("{},{value}\n", quoted(name)),
+            (Format::Csv, Err(_)) => format!("{},\n", quoted(name)),
+            (Format::Json, Ok(value)) => format!("{}\n", json!({"sequence": name, "value": value})),
+            (Format::Json, Err(problem)) => {
+                format!("{}\n", json!({"sequence": name, "value": null, "problem": problem}))
+            }
+        };
     }
-    Ok(lines)
+    Ok((lines, problems(answers)))
 }
 
 /// The name of a data set is no file, though other commands take it.
 fn refuse_known(file: &str) -> Result<()> {
-    if Path::new(file).exists() || !data::known().iter().any(|known| known.name == file) {
+    if Path::new(file).exists() || !data::known().iter().any(|known| known.name == data::plain_name(file)) {
         return Ok(());
     }
     Err(Failure::Usage(format!(
@@ -156,36 +222,45 @@ fn refuse_known(file: &str) -> Result<()> {
     )))
 }
 
-fn write_csv(out: &mut impl Write, classes: &[String], names: &[String], predictions: &[Prediction]) -> io::Result<()> {
-    write!(out, "sequence,class")?;
+/// A line for each sequence; of one without an answer all but its name is empty.
+fn as_csv(classes: &[String], names: &[String], answers: &[Answer<Prediction>], digits: usize) -> String {
+    let mut text = String::from("sequence,class");
     for class in classes {
-        write!(out, ",{}", quoted(&format!("p_{class}")))?;
+        text += &format!(",{}", quoted(&format!("p_{class}")));
     }
-    writeln!(out)?;
-    for (name, prediction) in names.iter().zip(predictions) {
-        write!(out, "{},{}", quoted(name), quoted(&classes[prediction.class]))?;
-        for probability in &prediction.probabilities {
-            write!(out, ",{probability}")?;
+    text += "\n";
+    for (name, answer) in names.iter().zip(answers) {
+        text += &quoted(name);
+        match answer {
+            Ok(prediction) => {
+                text += &format!(",{}", quoted(&classes[prediction.class]));
+                for probability in &prediction.probabilities {
+                    text += &format!(",{}", significant(*probability, digits));
+                }
+            }
+            Err(_) => text += &",".repeat(1 + classes.len()),
         }
-        writeln!(out)?;
+        text += "\n";
     }
-    Ok(())
+    text
 }
 
-fn write_json(
-    out: &mut impl Write,
-    classes: &[String],
-    names: &[String],
-    predictions: &[Prediction],
-) -> io::Result<()> {
-    for (name, prediction) in names.iter().zip(predictions) {
-        let pairs = classes.iter().zip(&prediction.probabilities);
-        let probabilities: Map<String, Value> = pairs.map(|(class, value)| (class.clone(), json!(value))).collect();
-        let class = &classes[prediction.class];
-        let line = json!({"sequence": name, "class": class, "probabilities": probabilities});
-        writeln!(out, "{line}")?;
-    }
-    Ok(())
+fn as_json(classes: &[String], names: &[String], answers: &[Answer<Prediction>], digits: usize) -> String {
+    let line = |(name, answer): (&String, &Answer<Prediction>)| match answer {
+        Ok(prediction) => {
+            let pairs = classes.iter().zip(&prediction.probabilities);
+            let pairs = pairs.map(|(class, &value)| (class.clone(), significant(value, digits)));
+            let probabilities: Map<String, Value> = pairs.collect();
+            let class = &classes[prediction.class];
+            json!({"sequence": name, "class": class, "probabilities": probabilities})
+        }
+        Err(problem) => json!({"sequence": name, "class": null, "probabilities": null, "problem": problem}),
+    };
+    names
+        .iter()
+        .zip(answers)
+        .map(|pair| format!("{}\n", line(pair)))
+        .collect()
 }
 
 /// A CSV field: quoted where it must be.
@@ -203,18 +278,20 @@ mod tests {
     #[test]
     fn names_with_separators_are_quoted() {
         let classes = ["plain", "a, \"b\""].map(String::from);
-        let names = ["1".to_string()];
+        let names = ["1", "2"].map(String::from);
         let prediction = Prediction {
             class: 1,
             probabilities: vec![0.25, 0.75],
         };
-        let mut out = Vec::new();
-        write_csv(&mut out, &classes, &names, std::slice::from_ref(&prediction)).unwrap();
-        let expected = "sequence,class,p_plain,\"p_a, \"\"b\"\"\"\n1,\"a, \"\"b\"\"\",0.25,0.75\n";
-        assert_eq!(String::from_utf8(out).unwrap(), expected);
-        let mut out = Vec::new();
-        write_json(&mut out, &classes, &names, &[prediction]).unwrap();
-        let line: Value = serde_json::from_slice(&out).unwrap();
-        assert_eq!(line["probabilities"]["a, \"b\""], 0.75);
+        let answers = [Ok(prediction), Err("why".to_string())];
+        let expected = "sequence,class,p_plain,\"p_a, \"\"b\"\"\"\n1,\"a, \"\"b\"\"\",0.25,0.75\n2,,,\n";
+        assert_eq!(as_csv(&classes, &names, &answers, 4), expected);
+        let lines = as_json(&classes, &names, &answers, 4);
+        let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(lines[0]["probabilities"]["a, \"b\""], 0.75);
+        assert_eq!(
+            (&lines[1]["class"], &lines[1]["problem"]),
+            (&Value::Null, &"why".into())
+        );
     }
 }

@@ -1,11 +1,15 @@
 //! How new data is read: the flags of `ernn predict`, over what the model's run says.
 
+use std::path::Path;
+
 use clap::Args;
 use ernn::checkpoint::SavedModel;
-use ernn::data::{InvalidText, MissingPolicy, OpenOptions};
+use ernn::data::{Encoding, InvalidText, MissingPolicy, OpenOptions};
 
 use crate::failure::Result;
 use crate::reading::{ReadingFlags, named};
+use crate::table_flags::TableFlags;
+use crate::unused::refuse;
 
 /// How new data is read.
 #[derive(Args, Clone, Debug, Default)]
@@ -26,16 +30,66 @@ pub struct PredictFlags {
     /// What to do about bytes that are not UTF-8: refuse or replace [default: as in the model's run]
     #[arg(long, value_name = "POLICY", value_parser = named::<InvalidText>, conflicts_with = "stream")]
     invalid_text: Option<InvalidText>,
+    /// Column with labels, which are not read as values [default: as in the model's run, else label]
+    #[arg(long, value_name = "NAME", conflicts_with = "stream")]
+    label_column: Option<String>,
+    /// How letters are written as bytes: utf-8, latin-1 or windows-1252 [default: as in the model's run]
+    #[arg(long, value_name = "NAME", value_parser = named::<Encoding>, conflicts_with = "stream")]
+    encoding: Option<Encoding>,
+    #[command(flatten)]
+    table: TableFlags,
 }
 
 impl PredictFlags {
+    /// Refuses flags that change nothing about how this model reads this file.
+    pub fn refuse_unused(&self, saved: &SavedModel, file: &str) -> Result<()> {
+        let text = !saved.vocabulary.is_empty();
+        let ends = |end: &str| {
+            Path::new(file)
+                .extension()
+                .is_some_and(|own| own.eq_ignore_ascii_case(end))
+        };
+        // What comes through a pipe may be an array.
+        let array = !text && (ends("npy") || ends("npz") || !Path::new(file).is_file() && !Path::new(file).is_dir());
+        let what = format!("{file} for this model");
+        refuse(
+            &what,
+            &[
+                (
+                    "--missing",
+                    self.missing.is_some(),
+                    !text && !ends("wav"),
+                    "numbers, which may be missing",
+                ),
+                (
+                    "--features",
+                    self.features.is_some(),
+                    array,
+                    "arrays of two dimensions (.npy, .npz)",
+                ),
+                ("--text-column", self.text_column.is_some(), text, "models of texts"),
+                ("--words", self.words.is_some(), text, "models of texts"),
+                ("--invalid-text", self.invalid_text.is_some(), text, "models of texts"),
+            ],
+        )
+    }
+
     /// The library's options: these flags, and where they say nothing, how the model's own data was read.
     pub fn options(&self, saved: &SavedModel) -> Result<OpenOptions> {
-        let mut options = ReadingFlags::default().as_for(saved)?.options();
+        let flags = ReadingFlags {
+            table: self.table.clone(),
+            ..ReadingFlags::default()
+        };
+        let mut options = flags.as_for(saved)?.options();
         options.missing = self.missing.unwrap_or(options.missing);
         options.features = self.features.or(options.features);
         options.text.words = self.words.or(options.text.words);
         options.text.invalid = self.invalid_text.unwrap_or(options.text.invalid);
+        options.text.encoding = self.encoding.unwrap_or(options.text.encoding);
+        if let Some(label) = &self.label_column {
+            options.text.label_column = Some(label.clone());
+            options.table.may_lack.retain(|name| name != label);
+        }
         if self.text_column.is_some() {
             options.text.text_column.clone_from(&self.text_column);
         }

@@ -8,23 +8,23 @@ use ernn::evaluate::{Stream, length_note};
 use ernn::{Error, Result as LibraryResult};
 use serde_json::{Map, Value, json};
 
-use super::predict::{Format, quoted};
+use super::predict::{Form, Format, quoted, shown};
 use super::stream_steps::Steps;
 use crate::failure::Result;
-use crate::output::say;
+use crate::output::{say, significant};
 
 /// Bytes of a line at most: more are no step, and must not fill the memory.
 const LONGEST_LINE: u64 = 1 << 20;
 
-/// Runs until stdin ends.
-pub fn run(saved: &SavedModel, format: Format, every: u64, missing: MissingPolicy) -> Result<()> {
-    let (mut input, mut out) = (io::stdin().lock(), io::stdout().lock());
+/// Runs until the input ends.
+pub fn run(saved: &SavedModel, mut input: impl BufRead, form: Form, every: u64, missing: MissingPolicy) -> Result<()> {
+    let mut out = io::stdout().lock();
     let mut stream = Stream::new(saved)?;
     let mut steps = Steps::new(saved, missing);
     let mut line = String::new();
     let mut warned = false;
-    if format == Format::Csv {
-        writeln!(out, "{}", header(saved))?;
+    if form.format == Format::Csv {
+        writeln!(out, "{}", shown(header(saved), form.format))?;
         out.flush()?;
     }
     for number in 1_u64.. {
@@ -44,7 +44,7 @@ pub fn run(saved: &SavedModel, format: Format, every: u64, missing: MissingPolic
             warned = true;
         }
         if (stream.steps() as u64).is_multiple_of(every) {
-            writeln!(out, "{}", said(saved, &stream, format))?;
+            writeln!(out, "{}", shown(said(saved, &stream, form), form.format))?;
             out.flush()?;
         }
     }
@@ -106,30 +106,31 @@ fn header(saved: &SavedModel) -> String {
 }
 
 /// What the model says after the steps so far.
-fn said(saved: &SavedModel, stream: &Stream, format: Format) -> String {
+fn said(saved: &SavedModel, stream: &Stream, form: Form) -> String {
     let step = stream.steps();
     let Some(prediction) = stream.prediction() else {
         return String::new();
     };
     let class = prediction.class;
-    match (saved.model.config().task, format) {
+    let probability = |class: usize| significant(prediction.probabilities[class], form.digits);
+    match (saved.model.config().task, form.format) {
         (Task::Regression, Format::Csv) => format!("{step},{}", stream.logits()[0]),
         (Task::Regression, Format::Json) => json!({"step": step, "number": stream.logits()[0]}).to_string(),
         (Task::NextToken, Format::Csv) => {
             let token = quoted(&saved.vocabulary[class]);
-            format!("{step},{token},{}", prediction.probabilities[class])
+            format!("{step},{token},{}", probability(class))
         }
         (Task::NextToken, Format::Json) => {
-            let (token, probability) = (&saved.vocabulary[class], prediction.probabilities[class]);
-            json!({"step": step, "token": token, "probability": probability}).to_string()
+            let token = &saved.vocabulary[class];
+            json!({"step": step, "token": token, "probability": probability(class)}).to_string()
         }
         (_, Format::Csv) => {
-            let shares = prediction.probabilities.iter().map(|share| format!(",{share}"));
+            let shares = (0..saved.classes.len()).map(|class| format!(",{}", probability(class)));
             format!("{step},{}{}", quoted(&saved.classes[class]), shares.collect::<String>())
         }
         (_, Format::Json) => {
-            let pairs = saved.classes.iter().zip(&prediction.probabilities);
-            let shares: Map<String, Value> = pairs.map(|(class, value)| (class.clone(), json!(value))).collect();
+            let pairs = saved.classes.iter().enumerate();
+            let shares: Map<String, Value> = pairs.map(|(class, name)| (name.clone(), probability(class))).collect();
             json!({"step": step, "class": saved.classes[class], "probabilities": shares}).to_string()
         }
     }

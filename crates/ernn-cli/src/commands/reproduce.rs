@@ -18,6 +18,7 @@ use super::compare;
 use super::run_settings::{stop_on_signals, threads};
 use crate::failure::{Failure, Result};
 use crate::output::{self, say, seconds};
+use crate::progress::Runs;
 use crate::reading::named;
 
 /// Arguments of `ernn reproduce`.
@@ -117,6 +118,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         return search(&plan, &options, arguments.json);
     }
     let done = reproduce::reproduce(&plan, &options, &mut lines)?;
+    // The line that changes goes before the tables come.
+    drop(lines);
     if arguments.json {
         output::print_json(&done.tables)?;
     } else {
@@ -239,6 +242,7 @@ const EPOCH_LINES: Duration = Duration::from_secs(60);
 struct Lines {
     warned: HashSet<String>,
     last: Option<Instant>,
+    progress: Runs,
 }
 
 impl Watcher for Lines {
@@ -253,6 +257,11 @@ impl Watcher for Lines {
             start.out.display()
         ));
         self.last = Some(Instant::now());
+        self.progress.started(start.over, start.runs);
+    }
+
+    fn under_way(&mut self, name: &str, share: f64) {
+        self.progress.under_way(name, share);
     }
 
     fn epoch_done(&mut self, name: &str, record: &EpochRecord) {
@@ -274,18 +283,13 @@ impl Watcher for Lines {
     fn run_done(&mut self, done: &RunDone) {
         self.last = Some(Instant::now());
         let record = done.record;
-        say(&format!(
-            "{}/{} {}: {}, trained in {} ({} in all)",
-            done.done,
-            done.runs,
-            done.name,
-            outcome(record),
-            seconds(record.train_seconds),
-            seconds(done.seconds),
-        ));
+        let (result, mut others) = outcome(record);
+        others.insert(0, format!("trained in {}", seconds(record.train_seconds)));
+        self.progress.run_done(done.name, done.done, &result, &others);
     }
 
     fn run_taken(&mut self, name: &str) {
+        self.progress.run_taken();
         say(&format!("{name}: left to the process that is training it"));
     }
 
@@ -300,16 +304,23 @@ impl Watcher for Lines {
     }
 }
 
-fn outcome(record: &RunRecord) -> String {
+/// What came of a run, and what else is worth saying where there is room.
+fn outcome(record: &RunRecord) -> (String, Vec<String>) {
     let metric = record.metric;
     let figure = record.paper.figure(metric);
     let paper = figure.map_or_else(String::new, |figure| format!(" (paper {})", metric.text(figure)));
     let validation = record
         .validation
-        .map_or_else(String::new, |value| format!(", validation {}", metric.phrase(value)));
+        .map(|value| format!("validation {}", metric.phrase(value)));
     match record.test {
-        _ if record.ending == Ending::Diverged => "diverged".to_string(),
-        Some(test) => format!("test {}{paper}, best epoch {}", metric.phrase(test), record.best_epoch),
-        None => format!("cut short after {} epochs{validation}", record.epochs),
+        _ if record.ending == Ending::Diverged => ("diverged".to_string(), Vec::new()),
+        Some(test) => (
+            format!("test {}{paper}", metric.phrase(test)),
+            vec![format!("best epoch {}", record.best_epoch)],
+        ),
+        None => (
+            format!("cut short after {} epochs", record.epochs),
+            validation.into_iter().collect(),
+        ),
     }
 }

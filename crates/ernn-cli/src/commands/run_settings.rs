@@ -4,13 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ernn::data::OpenOptions;
+use ernn::data::{self, Dataset, OpenOptions};
 use ernn::train::{self, RunConfig};
 
 use super::train_flags::TrainingFlags;
 use crate::failure::{Failure, Result};
-use crate::output::say;
-use crate::reading::ReadingFlags;
+use crate::output::{say, timed};
+use crate::reading::{self, ReadingFlags};
 
 /// Everything that is given about a run but its network.
 pub struct Given<'a> {
@@ -38,13 +38,29 @@ impl Given<'_> {
         }
         config.data.preparation = self.reading.preparation.over(config.data.preparation);
         config.data.text = self.reading.text.over(&config.data.text);
+        config.data.table = self.reading.table.over(&config.data.table);
         config.data.features = self.reading.features.or(config.data.features);
+        config.data.group_pattern = self.reading.group_pattern.clone().or(config.data.group_pattern);
         config.data.data_dir = self.reading.data_dir.clone().or(config.data.data_dir);
         if let Some(epochs) = self.epochs {
             config.set_epochs(epochs);
         }
         self.training.apply(&mut config)?;
         Ok(config)
+    }
+}
+
+impl Given<'_> {
+    /// Opens the data of the settings.
+    pub fn open(&self, config: &RunConfig) -> Result<Dataset> {
+        let options = open_options(config);
+        self.reading.refuse_unused(&config.data.source, &options)?;
+        // What a settings file calls by a known name is the known set, whatever lies here.
+        let source = match self.data {
+            Some(source) => source.to_string(),
+            None => data::as_known(&config.data.source),
+        };
+        timed("reading the data", || reading::open(&source, &options))
     }
 }
 

@@ -1,25 +1,33 @@
 //! `ernn train`: settings from defaults, file and flags; a run; its report.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use ernn::Error;
 use ernn::data;
-use ernn::train::{self, Ending, Options, Out, Outcome, Report, RunFolder};
+use ernn::folds;
+use ernn::names;
+use ernn::train::{self, Ending, Options, Out, Outcome, Report, RunConfig, RunFolder};
 
 use super::run_settings::{Given, open_options, stop_on_signals, threads};
+use super::show::{self, Sources};
+use super::train_auto::{self, AutoFlags};
 use super::train_flags::{ModelFlags, TrainingFlags};
+use super::train_folds::{self, FoldFlags};
 use crate::failure::{Failure, Result};
-use crate::output::{self, percent, seconds};
-use crate::progress::Progress;
-use crate::reading::ReadingFlags;
+use crate::output::{self, Level, percent, seconds};
+use crate::progress::{Progress, sparkline};
+use crate::reading::{ReadingFlags, open};
+use crate::terminal::{self, Stream};
+use crate::unused::{refuse_for_data, refuse_for_solver};
 
 /// Arguments of `ernn train`.
 #[derive(Args)]
 pub struct Arguments {
     /// Known name, file or folder (left out with --resume; may be left out with --config)
     data: Option<String>,
-    /// Passes over the training part
+    /// Passes over the training part (without --min-steps: so many, neither more nor fewer)
     #[arg(long, value_name = "N")]
     epochs: Option<usize>,
     /// Settings file, as the config.toml of a run folder; flags come on top
@@ -38,9 +46,16 @@ pub struct Arguments {
     /// Threads that compute [default: all]; the result does not depend on it
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
+    /// Do not train: print all settings that the run would have, as TOML, and why
+    #[arg(long, conflicts_with_all = ["resume", "json", "out"])]
+    show: bool,
     /// Print the report as one JSON object
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    folds: FoldFlags,
+    #[command(flatten)]
+    auto: AutoFlags,
     #[command(flatten)]
     model: ModelFlags,
     #[command(flatten)]
@@ -50,7 +65,14 @@ pub struct Arguments {
 }
 
 /// Runs `ernn train`.
-pub fn run(arguments: &Arguments) -> Result<()> {
+pub fn run(arguments: &Arguments, flags: &HashSet<String>) -> Result<()> {
+    if arguments.show {
+        let (config, file) = settings(arguments)?;
+        let file = file.as_deref();
+        let dataset = given(arguments, file).open(&config)?;
+        let sources = Sources { given: flags, file };
+        return Ok(output::print_exactly(&show::text(&config, &dataset, &sources))?);
+    }
     let options = Options {
         out: arguments
             .out
@@ -59,16 +81,16 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         threads: threads(arguments.threads)?,
         ..Options::default()
     };
-    let outcome = match &arguments.resume {
+    let (report, losses) = match &arguments.resume {
         Some(folder) => resumed(arguments, folder, &options)?,
-        None => fresh(arguments, &options)?,
+        None => fresh(arguments, flags, &options)?,
     };
     if arguments.json {
-        output::print_json(&outcome.report)?;
+        output::print_json(&report)?;
     } else {
-        output::print(&summary(&outcome.report))?;
+        output::print(&summary(&report, &losses))?;
     }
-    match (&outcome.report.ending, &outcome.report.out) {
+    match (&report.ending, &report.out) {
         (Ending::Interrupted, Some(folder)) => Err(Failure::Interrupted(format!(
             "`ernn train --resume {}`",
             folder.display()
@@ -77,44 +99,73 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
 }
 
-fn fresh(arguments: &Arguments, options: &Options) -> Result<Outcome> {
-    let settings_of_run = arguments.from.as_deref().map(|run| run.join("config.toml"));
-    let settings_of_run = settings_of_run.filter(|path| path.is_file());
-    let given = Given {
+fn given<'a>(arguments: &'a Arguments, file: Option<&'a Path>) -> Given<'a> {
+    Given {
         data: arguments.data.as_deref(),
-        config: arguments.config.as_deref().or(settings_of_run.as_deref()),
+        config: file,
         epochs: arguments.epochs,
         reading: &arguments.reading,
         training: &arguments.training,
-    };
-    let mut config = given.settings()?;
+    }
+}
+
+/// Defaults, settings file and flags; and the settings file.
+fn settings(arguments: &Arguments) -> Result<(RunConfig, Option<PathBuf>)> {
+    let settings_of_run = arguments.from.as_deref().map(|run| run.join("config.toml"));
+    let settings_of_run = settings_of_run.filter(|path| path.is_file());
+    let file = arguments.config.clone().or(settings_of_run);
+    let mut config = given(arguments, file.as_deref()).settings()?;
     arguments.model.apply(&mut config)?;
+    refuse_for_solver(&arguments.model.shared, arguments.model.iterations.is_some(), &config)?;
     if let Some(run) = &arguments.from {
+        super::models::must_be_there(run)?;
         let file = run.join("model.safetensors");
         config.training.from = Some(if run.is_dir() { file } else { run.clone() });
     }
     config.check()?;
+    Ok((config, file))
+}
+
+fn fresh(arguments: &Arguments, flags: &HashSet<String>, options: &Options) -> Result<Finished> {
+    let (config, file) = settings(arguments)?;
+    let file = file.as_deref();
     if let Out::At(folder) = &options.out {
         RunFolder::check_free(folder)?;
     }
-    let dataset = data::open(&config.data.source, &open_options(&config))?;
+    let dataset = given(arguments, file).open(&config)?;
+    refuse_for_data(&arguments.model.shared, &arguments.training, &config, &dataset)?;
+    if output::says(Level::Verbose) {
+        output::say_more(&show::text(&config, &dataset, &Sources { given: flags, file }));
+    }
     stop_on_signals(&options.stop, "stopping after this batch");
+    if let Some(request) = arguments.auto.request(arguments.folds.folds) {
+        return Ok((train_auto::fresh(&dataset, &config, &request, options)?, Vec::new()));
+    }
+    if let Some(request) = arguments.folds.request() {
+        return Ok((train_folds::fresh(&dataset, &config, request, options)?, Vec::new()));
+    }
     watched(|progress| train::train(&dataset, &config, options, progress))
 }
 
+/// The report of a run, and the training loss of each epoch that was measured.
+type Finished = (Report, Vec<f64>);
+
 /// A run that diverges says where its last good state lies.
-fn watched(run: impl FnOnce(&mut Progress) -> ernn::Result<Outcome>) -> Result<Outcome> {
+fn watched(run: impl FnOnce(&mut Progress) -> ernn::Result<Outcome>) -> Result<Finished> {
     let mut progress = Progress::new();
-    run(&mut progress).map_err(|error| match error {
+    let outcome = output::timed("training", || run(&mut progress)).map_err(|error| match error {
         Error::NotFinite { .. } => Failure::Diverged(error, progress.folder_with_epoch().map(Path::to_path_buf)),
         error => Failure::Library(error),
-    })
+    })?;
+    Ok((outcome.report, progress.losses().to_vec()))
 }
 
-fn resumed(arguments: &Arguments, path: &Path, options: &Options) -> Result<Outcome> {
+fn resumed(arguments: &Arguments, path: &Path, options: &Options) -> Result<Finished> {
     if arguments.data.is_some()
         || arguments.model != ModelFlags::default()
         || arguments.training != TrainingFlags::default()
+        || arguments.folds != FoldFlags::default()
+        || arguments.auto != AutoFlags::default()
         || (ReadingFlags {
             data_dir: None,
             ..arguments.reading.clone()
@@ -124,40 +175,96 @@ fn resumed(arguments: &Arguments, path: &Path, options: &Options) -> Result<Outc
             "--resume goes on with the settings of the run; only --epochs, --threads, --data-dir and --json go with it";
         return Err(Failure::Usage(text.to_string()));
     }
-    let folder = RunFolder::open(path)?;
+    let by_folds = folds::is_run_by_folds(path);
+    let folder = match by_folds {
+        true => RunFolder::open_without_checkpoint(path)?,
+        false => RunFolder::open(path)?,
+    };
     let mut config = folder.read_config()?;
     config.data.data_dir = arguments.reading.data_dir.clone().or(config.data.data_dir);
     if let Some(epochs) = arguments.epochs {
+        if by_folds {
+            let text = "--epochs: a training by folds goes on as it was begun; more epochs are another one (--config)";
+            return Err(Failure::Usage(text.to_string()));
+        }
         config.extend_to(epochs)?;
     }
-    let dataset = data::open(&config.data.source, &open_options(&config))?;
+    let dataset = output::timed("reading the data", || {
+        open(&data::as_known(&config.data.source), &open_options(&config))
+    })?;
     stop_on_signals(&options.stop, "stopping after this batch");
-    watched(|progress| train::resume(&dataset, &config, folder, options, progress))
+    if by_folds {
+        return Ok((train_folds::resumed(&dataset, folder, options)?, Vec::new()));
+    }
+    let options = Options {
+        folds: folds::numbers(path)?,
+        ..options.clone()
+    };
+    watched(|progress| train::resume(&dataset, &config, folder, &options, progress))
 }
 
-fn summary(report: &Report) -> String {
+fn summary(report: &Report, losses: &[f64]) -> String {
+    let by_folds = report.folds.as_ref().map(train_folds::summary);
+    let of_run = match report.part {
+        "folds" => {
+            return format!(
+                "{}: {}\n{}{}",
+                names::line(&report.dataset),
+                report.cell,
+                by_folds.unwrap_or_default(),
+                folder(report)
+            );
+        }
+        _ => summary_of_run(report, losses),
+    };
+    match by_folds {
+        Some(by_folds) => format!("{by_folds}\n\nthe final model, on everything:\n{of_run}"),
+        None => of_run,
+    }
+}
+
+fn folder(report: &Report) -> String {
+    let folder = report.out.as_ref();
+    folder.map_or_else(String::new, |out| format!("\nrun folder: {}", out.display()))
+}
+
+fn summary_of_run(report: &Report, losses: &[f64]) -> String {
     let evaluation = output::evaluation(report.part, &report.evaluation);
     let validation = report
         .validation_accuracy
         .map_or_else(String::new, |accuracy| format!(" (validation {})", percent(accuracy)));
-    let folder = report
-        .out
-        .as_ref()
-        .map_or_else(String::new, |out| format!("\nrun folder: {}", out.display()));
+    let folder = folder(report);
     let ended = matches!(report.ending, Ending::Finished | Ending::EarlyStopped);
     let second = if ended && report.settings.training.retrain {
-        " in the first pass; the model is the last epoch of the second, on all sequences"
+        "retrained: the model is the last epoch of the second pass, on all sequences\n"
     } else {
         ""
     };
+    let chosen = match (report.validated, ended) {
+        (false, true) => format!("no validation part: the model is the last of {} epochs", report.epochs),
+        _ => format!(
+            "best epoch {} of {}{validation}{second}",
+            report.best_epoch, report.epochs
+        ),
+    };
     format!(
-        "{}: {}, {}\nbest epoch {} of {}{validation}{second}, trained in {}, seed {}\n{evaluation}{folder}",
-        report.dataset,
+        "{}: {}, {}\n{chosen}, trained in {}, seed {}\n{second}{}{evaluation}{folder}",
+        names::line(&report.dataset),
         report.cell,
         output::size(report.parameters, report.nonzero_parameters),
-        report.best_epoch,
-        report.epochs,
         seconds(report.train_seconds),
         report.seed,
+        curve(losses),
     )
+}
+
+/// How the training loss fell, for a person at a terminal.
+fn curve(losses: &[f64]) -> String {
+    let (Some(first), Some(last)) = (losses.first(), losses.last()) else {
+        return String::new();
+    };
+    if losses.len() < 2 || !Stream::Out.is_terminal() || !terminal::has_blocks() {
+        return String::new();
+    }
+    format!("training loss {first:.4} {} {last:.4}\n", sparkline(losses, 40))
 }

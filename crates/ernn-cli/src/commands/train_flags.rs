@@ -8,14 +8,14 @@ use ernn::train::{ClassWeights, RunConfig};
 use toml::Value;
 
 use crate::failure::{Failure, Result};
-use crate::reading::named;
+use crate::reading::{named, word};
 
 /// Flags of the network.
 #[derive(Args, Clone, Debug, Default, PartialEq)]
 #[command(next_help_heading = "Network")]
 pub struct ModelFlags {
     /// Kind of the cells: ernn, deep-transition, rnn, fastrnn, fastgrnn, ugrnn, gru, lstm, antisymmetric,
-    /// gated-antisymmetric, spectral
+    /// gated-antisymmetric, spectral [default: ernn]
     #[arg(long, value_name = "KIND")]
     pub cell: Option<String>,
     /// ERNN: inner iterations K of a step
@@ -29,7 +29,7 @@ pub struct ModelFlags {
 #[derive(Args, Clone, Debug, Default, PartialEq)]
 #[command(next_help_heading = "Network")]
 pub struct SharedModelFlags {
-    /// Layers on top of each other
+    /// Layers on top of each other [default: 1]
     #[arg(long, value_name = "N")]
     pub layers: Option<usize>,
     /// A second cell in every layer that reads the sequences from their ends
@@ -62,7 +62,21 @@ pub struct SharedModelFlags {
     /// Gated cells: nonlinearity of the gates, sigmoid or hard-sigmoid
     #[arg(long, value_name = "NAME")]
     pub gate_activation: Option<String>,
-    /// What the readout sees of the last layer: last (state) or mean (of all states)
+    /// First differences of all channels as further channels, for sequences of numbers
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
+    pub differences: Option<bool>,
+    /// Small motions as further channels: asinh of what a channel is above its running mean, for sequences of numbers
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
+    pub compress: Option<bool>,
+    /// Lengths of triads (x, y, z of a sensor) as further channels, for sequences of numbers
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
+    pub magnitudes: Option<bool>,
+    /// Triads of channels by name or number, such as "ax,ay,az;gx,gy,gz" [default: names that differ in x, y, z alone, or in numbers by
+    /// threes]
+    #[arg(long, value_name = "A,B,C;..")]
+    pub triads: Option<String>,
+    /// What the readout sees of the last layer: last (state), mean (of all states), or side by side mean-max (and each unit's largest
+    /// value), mean-max-last, mean-std-max (and the standard deviation)
     #[arg(long, value_name = "NAME", value_parser = named::<Pooling>)]
     pub pooling: Option<Pooling>,
     /// Part of the features that is dropped during training
@@ -126,7 +140,7 @@ impl ModelFlags {
     /// Puts the given flags over the settings.
     pub fn apply(&self, config: &mut RunConfig) -> Result<()> {
         if let Some(kind) = &self.cell {
-            config.change_cell(kind)?;
+            config.change_cell(&word(kind))?;
         }
         self.shared.apply_to_all(config)?;
         let iterations = self
@@ -148,6 +162,11 @@ impl SharedModelFlags {
         set(&mut config.model.dropout, self.dropout);
         set(&mut config.model.pooling, self.pooling);
         set(&mut config.model.bidirectional, self.bidirectional);
+        let transforms = &mut config.model.transforms;
+        set(&mut transforms.differences, self.differences);
+        set(&mut transforms.compress, self.compress);
+        set(&mut transforms.magnitudes, self.magnitudes);
+        set(&mut transforms.triads, self.triads.clone());
         set(&mut config.model.layer_dropout, self.layer_dropout);
         if self.embedding.is_some() || self.tied.is_some() || self.embedding_dropout.is_some() {
             let embedding = config.model.embedding.get_or_insert_default();
@@ -160,11 +179,8 @@ impl SharedModelFlags {
 
     /// The given settings of cells, by their names.
     pub fn layer_settings(&self) -> impl Iterator<Item = (&'static str, Value)> {
-        let text = |text: &Option<String>| text.clone().map(Value::String);
-        let rank = |text: &String| {
-            text.parse()
-                .map_or_else(|_| Value::String(text.clone()), Value::Integer)
-        };
+        let text = |text: &Option<String>| text.as_deref().map(|text| Value::String(word(text)));
+        let rank = |text: &String| text.parse().map_or_else(|_| Value::String(word(text)), Value::Integer);
         let integer = |number: usize| Value::Integer(i64::try_from(number).unwrap_or(i64::MAX));
         let widths = self.widths.as_ref();
         let widths = widths.map(|widths| Value::Array(widths.iter().copied().map(integer).collect()));
@@ -201,6 +217,12 @@ impl SharedModelFlags {
 #[derive(Args, Clone, Debug, Default, PartialEq)]
 #[command(next_help_heading = "Training")]
 pub struct TrainingFlags {
+    /// Optimizer steps at least: a small data set gets more epochs, and the schedule is stretched along (0: no floor)
+    #[arg(long, value_name = "N")]
+    pub min_steps: Option<usize>,
+    /// Optimizer steps at most, but for those of one epoch (0: no ceiling)
+    #[arg(long, value_name = "N")]
+    pub max_steps: Option<usize>,
     /// Sequences a step
     #[arg(long, value_name = "N")]
     pub batch_size: Option<usize>,
@@ -210,7 +232,7 @@ pub struct TrainingFlags {
     /// How the learning rate falls: step, cosine or constant
     #[arg(long, value_name = "KIND")]
     pub schedule: Option<String>,
-    /// Halve the learning rate every N epochs
+    /// Halve the learning rate every N epochs (of --epochs, where --min-steps makes more of them)
     #[arg(long, value_name = "N")]
     pub halve_every: Option<usize>,
     /// Largest global norm of a gradient (0: no limit)
@@ -237,7 +259,7 @@ pub struct TrainingFlags {
     /// How much of the running average of the weights stays at a step; it is what is selected and saved (0: the last weights)
     #[arg(long, value_name = "X")]
     pub average: Option<f64>,
-    /// Part of the training sequences that selects the best epoch (0: none)
+    /// Part of the training sequences that selects the best epoch (0: none; the model is the last one, its weights averaged)
     #[arg(long, value_name = "X")]
     pub validation: Option<f64>,
     /// Weights of the classes in the loss: none or balanced
@@ -270,6 +292,8 @@ impl TrainingFlags {
     /// Puts the given flags over the settings; `epochs` are set before.
     pub fn apply(&self, config: &mut RunConfig) -> Result<()> {
         let training = &mut config.training;
+        set(&mut training.min_steps, self.min_steps);
+        set(&mut training.max_steps, self.max_steps);
         set(&mut training.batch_size, self.batch_size);
         set(&mut training.learning_rate, self.learning_rate);
         set(&mut training.clip_norm, self.clip_norm);
@@ -297,7 +321,8 @@ impl TrainingFlags {
             (None, Schedule::Step { every, .. }) => *every,
             (None, _) => epochs.div_ceil(3),
         };
-        match (self.schedule.as_deref(), self.halve_every) {
+        let schedule = self.schedule.as_deref().map(word);
+        match (schedule.as_deref(), self.halve_every) {
             (None, None) => Ok(None),
             (Some("constant"), None) => Ok(Some(Schedule::Constant)),
             (Some("cosine"), None) => Ok(Some(Schedule::Cosine { epochs, floor: 0.0 })),
@@ -313,7 +338,7 @@ impl TrainingFlags {
 
     fn apply_optimizer(&self, optimizer: &mut OptimizerConfig) -> Result<()> {
         if let Some(kind) = &self.optimizer {
-            *optimizer = OptimizerConfig::of_kind(kind)
+            *optimizer = OptimizerConfig::of_kind(&word(kind))
                 .ok_or_else(|| Failure::Usage(format!("--optimizer: found {kind}, expected adam, adamw or sgd")))?;
         }
         if let Some(momentum) = self.momentum {

@@ -111,27 +111,118 @@ pub fn with_script(place: &Place, page: &str, script: &str) -> &'static str {
     name
 }
 
-/// The title that the script has given to the page.
-pub fn title(dom: &str) -> Vec<f64> {
+/// What a page may not do on a screen, counted.
+#[derive(Debug, PartialEq)]
+pub struct Layout {
+    /// Width of the screen.
+    pub window: f64,
+    /// What the page is wider than that.
+    pub sideways: f64,
+    /// Elements that reach over the edge.
+    pub over: f64,
+    /// Boxes that scroll: what is in them is cut. Those of main tables, and all.
+    pub cut_tables: f64,
+    pub cut_boxes: f64,
+    /// Numbers that people look for and that are not on the screen, from left to right.
+    pub hidden: f64,
+    /// Drawings next to nothing high, and texts in drawings that leave them or meet.
+    pub blank: f64,
+    pub touching: f64,
+    /// The first few of them, in words.
+    pub offenders: String,
+}
+
+impl Layout {
+    /// Panics if something is cut, over the edge, or on something else. Boxes may scroll.
+    pub fn check(&self, page: &str) {
+        let counts = [
+            self.sideways,
+            self.over,
+            self.cut_tables,
+            self.hidden,
+            self.blank,
+            self.touching,
+        ];
+        assert_eq!(counts, [0.0; 6], "{page}: {self:?}");
+    }
+}
+
+/// Lays a page out on a screen as wide as asked for. A window is at least 500 wide, therefore the page stands in a frame, which is as wide
+/// as it is told. `script` runs first.
+pub fn layout(browser: &Path, place: &Place, (width, height): (usize, usize), page: &str, script: &str) -> Layout {
+    let measured = with_script(
+        place,
+        page,
+        &format!("setTimeout(() => {{ {script};\n{MEASURE} }}, 1000)"),
+    );
+    let frame = format!(
+        "<!doctype html><title>-</title><body style=\"margin:0\"><script>onmessage = event => {{ document.title = event.data; }};</script>\
+         <iframe src=\"{measured}\" style=\"border:0;width:{width}px;height:{height}px\"></iframe></body>"
+    );
+    place.write("frame.html", frame);
+    let size = (width.max(1300), height);
+    let dom = browse(
+        browser,
+        place,
+        size,
+        &["--virtual-time-budget=4000", "--dump-dom"],
+        "frame.html",
+    );
     let title = dom
         .split("<title>")
         .nth(1)
-        .and_then(|rest| rest.split("</title>").next())
-        .unwrap_or_default();
-    title
+        .and_then(|rest| rest.split("</title>").next());
+    let (numbers, offenders) = title
+        .and_then(|title| title.split_once('|'))
+        .expect("the script has measured");
+    let numbers: Vec<f64> = numbers
         .split(' ')
-        .map(|number| number.parse().unwrap_or_else(|_| panic!("no numbers in {title}")))
-        .collect()
+        .map(|number| number.parse().unwrap_or_else(|_| panic!("no numbers in {numbers}")))
+        .collect();
+    let [window, scroll, over, cut_tables, cut_boxes, hidden, blank, touching] = numbers[..] else {
+        panic!("{numbers:?}")
+    };
+    assert_eq!(window, width as f64, "the frame is as wide as asked for");
+    Layout {
+        window,
+        sideways: (scroll - window).max(0.0),
+        over,
+        cut_tables,
+        cut_boxes,
+        hidden,
+        blank,
+        touching,
+        offenders: offenders.to_string(),
+    }
 }
 
-/// Everything that the page's boxes may not do: reach over its edges.
-pub const MEASURE: &str = "\
+/// Counts what [`Layout`] has, and names the first few.
+const MEASURE: &str = "\
 const edge = document.documentElement.clientWidth;
-const inBox = element => element.closest('.box, pre, svg');
-const over = [...document.querySelectorAll('body *')].filter(element =>
-  !inBox(element) && element.getBoundingClientRect().right > edge + 0.5).length;
-const boxes = [...document.querySelectorAll('.box, pre')].filter(box => box.scrollWidth > box.clientWidth).length;
-const drawings = [...document.querySelectorAll('svg')];
-const cut = drawings.filter(svg => svg.getBoundingClientRect().right > edge + 0.5).length;
-const blank = drawings.filter(svg => svg.getBoundingClientRect().height < 100).length;
-document.title = [document.documentElement.scrollWidth, window.innerWidth, over, boxes, cut, blank].join(' ');";
+const found = { over: [], tables: [], boxes: [], hidden: [], blank: [], touching: [] };
+const name = element => (element.className.baseVal ?? element.className) + ' ' + element.tagName + ' ' + element.textContent.slice(0, 30);
+const visible = element => element.getClientRects().length > 0;
+for (const element of document.querySelectorAll('body *'))
+  if (visible(element) && !element.closest('.box, pre, svg') && element.getBoundingClientRect().right > edge + 0.5) found.over.push(name(element));
+for (const box of document.querySelectorAll('.box, pre'))
+  if (box.scrollWidth > box.clientWidth) (box.matches('.main') ? found.tables : found.boxes).push(name(box));
+for (const cell of document.querySelectorAll('.wanted')) {
+  const { left, right } = cell.getBoundingClientRect();
+  if (visible(cell) && (left < 0 || right > edge)) found.hidden.push(name(cell));
+}
+for (const drawing of document.querySelectorAll('svg[role=img]')) {
+  if (!visible(drawing)) continue;
+  const paper = drawing.getBoundingClientRect();
+  if (paper.height < 100 || paper.right > edge + 0.5) found.blank.push(name(drawing));
+  const boxes = [...drawing.querySelectorAll('text')].map(text => [text.getBoundingClientRect(), text.firstChild?.textContent ?? '']);
+  boxes.forEach(([box, words], index) => {
+    const leaves = box.left < paper.left - 0.5 || box.right > paper.right + 0.5 || box.top < paper.top - 0.5 || box.bottom > paper.bottom + 0.5;
+    if (leaves) found.touching.push(words + ' leaves');
+    for (const [other, theirs] of boxes.slice(0, index))
+      if (box.left < other.right - 0.5 && other.left < box.right - 0.5 && box.top < other.bottom - 1 && other.top < box.bottom - 1)
+        found.touching.push(words + ' on ' + theirs);
+  });
+}
+const counts = Object.values(found).map(list => list.length);
+const names = Object.entries(found).flatMap(([kind, list]) => list.slice(0, 3).map(entry => kind + ': ' + entry));
+parent.postMessage([edge, document.documentElement.scrollWidth, ...counts].join(' ') + '|' + names.join('; '), '*');";

@@ -78,8 +78,22 @@ impl<'a> Model<'a> {
         [2, 1].map(|back| self.image.floats(self.image.tensors.wrapping_sub(back)))
     }
 
+    /// Numbers at the beginning of a state that derived channels remember.
+    fn memory(&self) -> usize {
+        if self.reads_tokens() {
+            0
+        } else {
+            self.image.derived().memory()
+        }
+    }
+
+    /// Numbers that the readout reads.
+    pub fn readout_inputs(&self) -> usize {
+        self.hidden().saturating_mul(self.image.pooling().statistics())
+    }
+
     /// Size of the last layer's state.
-    fn pooled(&self) -> usize {
+    fn hidden(&self) -> usize {
         let last = self.layer(self.image.layers.saturating_sub(1));
         last.map_or(0, |layer| layer.record.hidden)
     }
@@ -92,14 +106,17 @@ impl<'a> Model<'a> {
         content(!self.image.narrow_states(), "states of 8 bits")?;
         let [mean, scale] = self.input().map(<[_]>::len);
         if self.reads_tokens() {
-            content(Some(mean) == sizes.inputs.checked_mul(first) && scale == 0, "embedding")?;
-        } else {
+            let plain = self.image.input_tensors() == 2;
             content(
-                first == sizes.inputs && mean == first && scale == first,
-                "normalization",
+                plain && Some(mean) == sizes.inputs.checked_mul(first) && scale == 0,
+                "embedding",
             )?;
+        } else {
+            content(self.image.derives_all(), "derived channels")?;
+            content(mean == first && scale == first, "normalization")?;
         }
-        let (mut inputs, mut state, mut scratch, mut next) = (first, 0_usize, 0, 2);
+        let (mut inputs, mut scratch, mut next) = (first, 0, self.image.input_tensors());
+        let mut state = self.memory();
         for index in 0..self.image.layers {
             let layer = self
                 .layer(index)
@@ -112,10 +129,12 @@ impl<'a> Model<'a> {
         }
         let readout = self.readout().map(<[_]>::len);
         content(self.image.tensors == next.saturating_add(2), "number of tensors")?;
-        let weights = sizes.outputs.checked_mul(inputs);
+        let pooling = self.image.pooling();
+        let seen = inputs.saturating_mul(pooling.statistics());
+        let weights = sizes.outputs.checked_mul(seen);
         content(weights == Some(readout[0]) && readout[1] == sizes.outputs, "readout")?;
-        state = state.saturating_add(if self.image.mean_pooling() { inputs } else { 0 });
-        // The input of the step, and the mean when it is read out.
-        Ok((state, scratch.saturating_add(first).max(inputs)))
+        state = state.saturating_add(inputs.saturating_mul(pooling.kept(None)));
+        // The input of the step, and what the readout reads.
+        Ok((state, scratch.saturating_add(first).max(seen)))
     }
 }

@@ -3,13 +3,13 @@
 use super::layer::{cut, product};
 use super::{Model, Watch};
 use crate::error::RunError;
-use crate::pick::{copy, largest};
+use crate::pick::largest;
 
 /// A stream through a model. Its state is `values` and [`Session::steps`]: copied elsewhere, they restore it.
 #[derive(Debug)]
 pub struct Session<'m, 's> {
     model: &'m Model<'m>,
-    /// States of the layers; then, for mean pooling, the sums of the last layer's.
+    /// What derived channels remember; states of the layers; then what is kept of the last layer's for the readout.
     values: &'s mut [f32],
     steps: u32,
 }
@@ -84,14 +84,22 @@ impl<'m, 's> Session<'m, 's> {
         if let Some(place) = input.iter().position(|value| !value.is_finite()) {
             return Err(RunError::NotFinite { place });
         }
-        let x = cut(&mut scratch, sizes.inputs);
+        let x = cut(&mut scratch, self.model.image.first);
         let [mean, scale] = self
             .model
             .input()
             .map(|tensor| tensor.iter().map(|value| f32::from_le_bytes(*value)));
-        for ((x, value), (mean, scale)) in x.iter_mut().zip(input).zip(mean.zip(scale)) {
-            *x = (value - mean) * scale;
-        }
+        let mut values = &mut *self.values;
+        let memory = cut(&mut values, self.model.memory());
+        let mut rooms = x.iter_mut().zip(mean.zip(scale));
+        self.model
+            .image
+            .derived()
+            .step(self.steps == 0, input, memory, |value| {
+                if let Some((x, (mean, scale))) = rooms.next() {
+                    *x = (value - mean) * scale;
+                }
+            });
         self.advance(x, scratch, watch);
         Ok(())
     }
@@ -138,6 +146,7 @@ impl<'m, 's> Session<'m, 's> {
         watch.input(x);
         let mut input = x;
         let mut rest = &mut *self.values;
+        cut(&mut rest, self.model.memory());
         for index in 0..self.model.image.layers {
             let Some(layer) = self.model.layer(index) else { return };
             let state = cut(&mut rest, layer.record.state_len());
@@ -146,11 +155,32 @@ impl<'m, 's> Session<'m, 's> {
             watch.state(state);
             input = state.get(..layer.record.hidden).unwrap_or(&[]);
         }
-        // What is left are the sums of a mean; without one nothing is.
-        for (sum, value) in rest.iter_mut().zip(input) {
-            *sum += value;
-        }
+        // What is left is kept for the readout; of the last state nothing is.
+        let pooling = self.model.image.pooling();
+        pooling.add_floats(self.steps == 0, input, rest);
         self.steps = self.steps.saturating_add(1);
+    }
+
+    /// Puts what the readout reads after the steps so far into the first numbers of the scratch, as many as
+    /// [`Model::readout_inputs`] says.
+    ///
+    /// # Errors
+    /// If the scratch has another length than the model's [`Sizes`](crate::Sizes).
+    pub fn read(&self, scratch: &mut [f32]) -> Result<(), RunError> {
+        fits("scratch", scratch.len(), self.model.sizes().scratch)?;
+        let hidden = self.model.hidden();
+        let pooling = self.model.image.pooling();
+        let last = self.model.layer(self.model.image.layers.saturating_sub(1));
+        let own = last.map_or(0, |layer| layer.record.state_len());
+        let kept = hidden.saturating_mul(pooling.kept(None));
+        let kept_from = self.values.len().saturating_sub(kept);
+        let (states, kept) = self.values.split_at_checked(kept_from).unwrap_or((&[], &[]));
+        let state = states.get(kept_from.saturating_sub(own)..).unwrap_or(&[]);
+        let state = state.get(..hidden).unwrap_or(&[]);
+        if let Some(room) = scratch.get_mut(..self.model.readout_inputs()) {
+            pooling.read_floats(self.steps, state, kept, room);
+        }
+        Ok(())
     }
 
     /// The logits after the steps so far; of a regression its number.
@@ -158,28 +188,10 @@ impl<'m, 's> Session<'m, 's> {
     /// # Errors
     /// If a slice has another length than the model's [`Sizes`](crate::Sizes).
     pub fn logits(&self, scratch: &mut [f32], logits: &mut [f32]) -> Result<(), RunError> {
-        let sizes = self.model.sizes();
-        fits("logits", logits.len(), sizes.outputs)?;
-        fits("scratch", scratch.len(), sizes.scratch)?;
-        let hidden = self.model.pooled();
-        let mean = self.model.image.mean_pooling();
-        let last = self.model.layer(self.model.image.layers.saturating_sub(1));
-        let own = if mean {
-            hidden
-        } else {
-            last.map_or(0, |layer| layer.record.state_len())
-        };
-        let from = self.values.len().saturating_sub(own);
-        let pooled = self.values.get(from..).unwrap_or(&[]).get(..hidden).unwrap_or(&[]);
+        fits("logits", logits.len(), self.model.sizes().outputs)?;
+        self.read(scratch)?;
         let [weight, bias] = self.model.readout();
-        let Some(room) = scratch.get_mut(..hidden) else {
-            return Ok(());
-        };
-        copy(room, pooled);
-        if mean {
-            let count = self.steps.max(1) as f32;
-            room.iter_mut().for_each(|value| *value /= count);
-        }
+        let room = scratch.get(..self.model.readout_inputs()).unwrap_or(&[]);
         product(weight, &[], room, logits);
         for (logit, bias) in logits.iter_mut().zip(bias) {
             *logit += f32::from_le_bytes(*bias);
@@ -190,9 +202,12 @@ impl<'m, 's> Session<'m, 's> {
     /// The class of the largest logit, the first of equals; leaves all in `logits`.
     ///
     /// # Errors
-    /// As [`Session::logits`].
+    /// As [`Session::logits`], and if a logit is not finite.
     pub fn class(&self, scratch: &mut [f32], logits: &mut [f32]) -> Result<usize, RunError> {
         self.logits(scratch, logits)?;
-        Ok(largest(logits))
+        match logits.iter().position(|logit| !logit.is_finite()) {
+            Some(place) => Err(RunError::Logit { place }),
+            None => Ok(largest(logits)),
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! Models of whole numbers: `int8` weights, `int16` inputs, `int16` or `int8` states, `int32` sums.
 //!
 //! The same operations in the same order as exported C, so that both give the same bits on every machine, as does a host that runs this
-//! code. Only the values of an input are `f32`: `(x - mean) * scale`, rounded to the nearest, halves away from zero.
+//! code. Only the values of an input, and what is derived of them, are `f32`: `(x - mean) * scale`, rounded to the nearest, halves away from
+//! zero.
 
 mod deep;
 mod gated;
@@ -10,8 +11,9 @@ mod leaky;
 pub mod math;
 mod matrix;
 mod session;
-mod state;
+pub(crate) mod state;
 
+pub(crate) use math::Saturations;
 pub use session::Session;
 pub use state::State;
 
@@ -66,6 +68,17 @@ impl<'a> Model<'a> {
         self.image.reads_tokens()
     }
 
+    /// Numbers at the beginning of a state that hold the `f32` that derived channels remember.
+    fn memory(&self) -> usize {
+        let parts: usize = if self.image.narrow_states() { 4 } else { 2 };
+        let floats = if self.reads_tokens() {
+            0
+        } else {
+            self.image.derived().memory()
+        };
+        floats.saturating_mul(parts)
+    }
+
     fn layer(&self, index: usize) -> Option<Layer<'a>> {
         Layer::of(&self.image, index)
     }
@@ -87,15 +100,15 @@ impl<'a> Model<'a> {
         let [mean, scale] = [0, 1].map(|index| self.image.tensor(index).len());
         if self.reads_tokens() {
             let bytes = sizes.inputs.checked_mul(first).and_then(|count| count.checked_mul(2));
-            content(Some(mean) == bytes && scale == 0, "embedding")?;
+            let plain = self.image.input_tensors() == 2;
+            content(plain && Some(mean) == bytes && scale == 0, "embedding")?;
         } else {
             let bytes = first.checked_mul(4);
-            content(
-                first == sizes.inputs && Some(mean) == bytes && Some(scale) == bytes,
-                "normalization",
-            )?;
+            content(self.image.derives_all(), "derived channels")?;
+            content(Some(mean) == bytes && Some(scale) == bytes, "normalization")?;
         }
-        let (mut inputs, mut state, mut scratch, mut next) = (first, 0_usize, 0, 2);
+        let (mut inputs, mut scratch, mut next) = (first, 0, self.image.input_tensors());
+        let mut state = self.memory();
         let mut places = None;
         for index in 0..self.image.layers {
             let layer = self
@@ -114,15 +127,11 @@ impl<'a> Model<'a> {
         }
         content(self.image.tensors == next.saturating_add(3), "number of tensors")?;
         let (weight, bias) = self.readout();
-        content(
-            weight.is(sizes.outputs, inputs) && bias.len() == sizes.outputs,
-            "readout",
-        )?;
-        let sums = if self.image.mean_pooling() {
-            inputs.saturating_mul(if self.image.narrow_states() { 4 } else { 2 })
-        } else {
-            0
-        };
-        Ok((state.saturating_add(sums), scratch.saturating_add(first).max(inputs)))
+        let pooling = self.image.pooling();
+        let seen = inputs.saturating_mul(pooling.statistics());
+        content(weight.is(sizes.outputs, seen) && bias.len() == sizes.outputs, "readout")?;
+        let whole = if self.image.narrow_states() { 4 } else { 2 };
+        let kept = inputs.saturating_mul(pooling.kept(Some(whole)));
+        Ok((state.saturating_add(kept), scratch.saturating_add(first).max(seen)))
     }
 }

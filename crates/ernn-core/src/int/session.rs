@@ -5,6 +5,7 @@ use super::layer::cut;
 use super::math::Saturations;
 use super::state::{State, Values};
 use crate::error::RunError;
+use crate::inputs::Memory;
 use crate::pick::largest;
 
 /// A stream through a model. Its state is `values`, [`Session::steps`] and [`Session::saturations`]: copied elsewhere, they restore it.
@@ -12,7 +13,7 @@ use crate::pick::largest;
 #[derive(Debug)]
 pub struct Session<'m, 's, S> {
     model: &'m Model<'m>,
-    /// States of the layers; then, for mean pooling, the sums of the last layer's, in parts.
+    /// What derived channels remember, in parts; states of the layers; then what is kept of the last layer's for the readout.
     values: &'s mut [S],
     steps: u32,
     saturations: Saturations,
@@ -90,7 +91,7 @@ impl<'m, 's, S: State> Session<'m, 's, S> {
         if let Some(place) = input.iter().position(|value| !value.is_finite()) {
             return Err(RunError::NotFinite { place });
         }
-        let x = cut(&mut scratch, sizes.inputs);
+        let x = cut(&mut scratch, self.model.image.first);
         let [mean, scale] = [0, 1].map(|index| {
             self.model
                 .image
@@ -98,9 +99,18 @@ impl<'m, 's, S: State> Session<'m, 's, S> {
                 .iter()
                 .map(|value| f32::from_le_bytes(*value))
         });
-        for ((x, value), (mean, scale)) in x.iter_mut().zip(input).zip(mean.zip(scale)) {
-            *x = self.saturations.narrow(i64::from(rounded((value - mean) * scale)));
-        }
+        let mut values = &mut *self.values;
+        let mut memory = Floats(cut(&mut values, self.model.memory()));
+        let mut rooms = x.iter_mut().zip(mean.zip(scale));
+        let saturations = &mut self.saturations;
+        self.model
+            .image
+            .derived()
+            .step(self.steps == 0, input, &mut memory, |value| {
+                if let Some((x, (mean, scale))) = rooms.next() {
+                    *x = saturations.narrow(i64::from(rounded((value - mean) * scale)));
+                }
+            });
         self.advance(x, scratch);
         Ok(())
     }
@@ -133,6 +143,7 @@ impl<'m, 's, S: State> Session<'m, 's, S> {
     fn advance(&mut self, x: &[i16], scratch: &mut [i16]) {
         let mut input = Values::Wide(x);
         let mut rest = &mut *self.values;
+        cut(&mut rest, self.model.memory());
         let mut last: &[S] = &[];
         for index in 0..self.model.image.layers {
             let Some(layer) = self.model.layer(index) else { return };
@@ -141,13 +152,9 @@ impl<'m, 's, S: State> Session<'m, 's, S> {
             last = state.get(..layer.record.hidden).unwrap_or(&[]);
             input = S::values(last);
         }
-        // What is left are the sums of a mean; without one nothing is.
-        let mut values = last.iter();
-        for sum in rest.chunks_exact_mut(S::WHOLE) {
-            let Some(value) = values.next() else { break };
-            let next = self.saturations.add(S::join(sum), i32::from(value.wide()));
-            S::split(next, sum);
-        }
+        // What is left is kept for the readout; of the last state nothing is.
+        let pooling = self.model.image.pooling();
+        pooling.add_wholes(self.steps == 0, last, rest, &mut self.saturations);
         self.steps = self.steps.saturating_add(1);
     }
 
@@ -162,29 +169,17 @@ impl<'m, 's, S: State> Session<'m, 's, S> {
         let last = self.model.layer(self.model.image.layers.saturating_sub(1));
         let Some(last) = last else { return Ok(()) };
         let hidden = last.record.hidden;
-        let mean = self.model.image.mean_pooling();
-        let own = if mean {
-            hidden.saturating_mul(S::WHOLE)
-        } else {
-            last.record.state_len()
-        };
-        let from = self.values.len().saturating_sub(own);
-        let pooled = self.values.get(from..).unwrap_or(&[]);
-        let Some(room) = scratch.get_mut(..hidden) else {
+        let pooling = self.model.image.pooling();
+        let kept = hidden.saturating_mul(pooling.kept(Some(S::WHOLE)));
+        let kept_from = self.values.len().saturating_sub(kept);
+        let (states, kept) = self.values.split_at_checked(kept_from).unwrap_or((&[], &[]));
+        let own = kept_from.saturating_sub(last.record.state_len());
+        let state = states.get(own..).unwrap_or(&[]).get(..hidden).unwrap_or(&[]);
+        let Some(room) = scratch.get_mut(..hidden.saturating_mul(pooling.statistics())) else {
             return Ok(());
         };
+        pooling.read_wholes(self.steps, last.places.h, state, kept, room);
         let mut saturations = Saturations(0);
-        if mean {
-            let mut sums = pooled.chunks_exact(S::WHOLE);
-            for room in room.iter_mut() {
-                let Some(sum) = sums.next() else { break };
-                *room = saturations.narrow(divided(i64::from(S::join(sum)), i64::from(self.steps.max(1))));
-            }
-        } else {
-            room.iter_mut()
-                .zip(pooled)
-                .for_each(|(room, value)| *room = value.wide());
-        }
         let (weight, bias) = self.model.readout();
         for ((logit, product), bias) in logits.iter_mut().zip(weight.products(Values::Wide(room), 0)).zip(bias) {
             *logit = saturations.whole(product.wrapping_add(i64::from(i32::from_le_bytes(*bias))));
@@ -202,6 +197,22 @@ impl<'m, 's, S: State> Session<'m, 's, S> {
     }
 }
 
+/// Numbers of 32 bits in the parts of a state.
+struct Floats<'s, S>(&'s mut [S]);
+
+impl<S: State> Memory for Floats<'_, S> {
+    fn recall(&self, place: usize) -> f32 {
+        let parts = self.0.chunks_exact(S::WHOLE).nth(place);
+        parts.map_or(0.0, |parts| f32::from_bits(S::join(parts) as u32))
+    }
+
+    fn keep(&mut self, place: usize, value: f32) {
+        if let Some(parts) = self.0.chunks_exact_mut(S::WHOLE).nth(place) {
+            S::split(value.to_bits() as i32, parts);
+        }
+    }
+}
+
 /// The nearest whole number, halves away from zero; beyond +-40000 that.
 fn rounded(value: f32) -> i32 {
     let value = crate::math::between(-40_000.0, 40_000.0, value);
@@ -214,15 +225,4 @@ fn rounded(value: f32) -> i32 {
     } else {
         whole
     }
-}
-
-/// The nearest whole number to `sum / count`, halves away from zero; `count` is at least 1.
-fn divided(sum: i64, count: i64) -> i64 {
-    let twice = sum.wrapping_mul(2);
-    let nudged = if sum < 0 {
-        twice.wrapping_sub(count)
-    } else {
-        twice.wrapping_add(count)
-    };
-    nudged.checked_div(count.wrapping_mul(2)).unwrap_or(0)
 }

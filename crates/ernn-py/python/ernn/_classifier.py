@@ -18,11 +18,12 @@ except ImportError as error:
     raise ImportError("ernn.SequenceClassifier needs scikit-learn: pip install scikit-learn") from error
 
 from . import _ernn
-from ._model import Model, PathLike, Stream, load
+from ._model import Model, PathLike, Stream, labels_of, load
 from ._sequences import Arrays, gather, threads
 
 #: Constructor arguments that are settings of the tables ``model`` and ``training`` of a run under the same names.
 _MODEL = ("dropout", "pooling", "bidirectional", "layer_dropout")
+_TRANSFORMS = ("differences", "compress", "magnitudes", "triads")
 _TRAINING = (
     "epochs", "batch_size", "learning_rate", "clip_norm", "input_noise", "input_offset", "input_gain", "average",
     "validation", "sparsity", "tbptt", "patience", "retrain",
@@ -56,9 +57,15 @@ class SequenceClassifier(ClassifierMixin, BaseEstimator):
     bidirectional : bool
         A second cell in every layer that reads the sequences from their ends.
     pooling : str
-        What the readout sees: ``last`` (state) or ``mean`` (of all states).
+        What the readout sees: ``last`` (state), ``mean`` (of all states), or side by side ``mean-max`` (and each unit's largest
+        value), ``mean-max-last``, ``mean-std-max`` (and the standard deviation).
     dropout, layer_dropout : float
         Parts that are dropped in training: of what the readout sees; of each layer's states.
+    differences, compress, magnitudes : bool
+        Further channels that the model derives itself, streams and exports too: first differences; small motions, the asinh of what
+        a channel is above its running mean; lengths of triads.
+    triads : str
+        Triads by the numbers of their channels, such as ``"1,2,3;4,5,6"``; otherwise all channels go by threes.
     epochs : int
         Passes over the training part (60).
     batch_size : int
@@ -135,6 +142,10 @@ class SequenceClassifier(ClassifierMixin, BaseEstimator):
         pooling: Optional[str] = None,
         dropout: Optional[float] = None,
         layer_dropout: Optional[float] = None,
+        differences: Optional[bool] = None,
+        compress: Optional[bool] = None,
+        magnitudes: Optional[bool] = None,
+        triads: Optional[str] = None,
         epochs: Optional[int] = None,
         batch_size: Optional[int] = None,
         learning_rate: Optional[float] = None,
@@ -172,6 +183,10 @@ class SequenceClassifier(ClassifierMixin, BaseEstimator):
         self.pooling = pooling
         self.dropout = dropout
         self.layer_dropout = layer_dropout
+        self.differences = differences
+        self.compress = compress
+        self.magnitudes = magnitudes
+        self.triads = triads
         self.epochs = epochs
         self.batch_size = batch_size
         self.learning_rate = learning_rate
@@ -198,12 +213,13 @@ class SequenceClassifier(ClassifierMixin, BaseEstimator):
         self.progress = progress
         self.out = out
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "SequenceClassifier":
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> "SequenceClassifier":
         """Trains on sequences ``X`` and labels ``y`` ``[N]``.
 
         ``X`` is an array ``[N, T, d]``, an array ``[N, T]`` of one channel, or a list of arrays ``[T_i, d]`` of unequal length.
         ``sample_weight`` ``[N]`` says how much each sequence counts in the training loss; it does not change which epoch is the
-        best, nor the normalization.
+        best, nor the normalization. ``groups`` ``[N]`` says what each sequence belongs to (a person, a recording): those of one
+        group stay on one side of the validation split.
         """
         if y is None:
             raise ValueError("SequenceClassifier requires y to be passed, but the target y is None")
@@ -213,7 +229,8 @@ class SequenceClassifier(ClassifierMixin, BaseEstimator):
         check_consistent_length(range(len(sequences)), y)
         classes, labels = np.unique(y, return_inverse=True)
         weights = self._weights(sample_weight, y)
-        data = _Labelled(sequences, labels.astype(np.uint32), class_names(classes), weights)
+        numbers_ = None if groups is None else group_numbers(groups, len(sequences))
+        data = _Labelled(sequences, labels.astype(np.uint32), class_names(classes), weights, numbers_)
         settings = self._settings()
         settings.check()
         watch = _Watch(self.verbose, self.progress)
@@ -255,7 +272,7 @@ class SequenceClassifier(ClassifierMixin, BaseEstimator):
         """
         classifier = cls(**{"missing": None, **parameters})
         classifier.model_ = load(path)
-        classifier.classes_ = _labels(classifier.model_.classes)
+        classifier.classes_ = labels_of(classifier.model_.classes)
         classifier.n_features_in_ = len(classifier.model_.feature_names)
         classifier.cell = classifier.model_.cells[0]
         return classifier
@@ -295,7 +312,7 @@ class SequenceClassifier(ClassifierMixin, BaseEstimator):
                 settings.set_in_layers(name, getattr(self, name))
         for name, value in (self.cell_settings or {}).items():
             settings.set_in_layers(name, value)
-        for table, names in (("model", _MODEL), ("training", _TRAINING)):
+        for table, names in (("model", _MODEL), ("model.transforms", _TRANSFORMS), ("training", _TRAINING)):
             for name in names:
                 if getattr(self, name) is not None:
                     settings.set(table, name, getattr(self, name))
@@ -323,11 +340,19 @@ class SequenceClassifier(ClassifierMixin, BaseEstimator):
 class _Labelled:
     """What the native side reads."""
 
-    def __init__(self, sequences: Arrays, labels: np.ndarray, classes: List[str], weights: Optional[np.ndarray]):
+    def __init__(
+        self,
+        sequences: Arrays,
+        labels: np.ndarray,
+        classes: List[str],
+        weights: Optional[np.ndarray],
+        groups: Optional[np.ndarray],
+    ):
         self.sequences = sequences
         self.labels = np.ascontiguousarray(labels).reshape(-1)
         self.classes = classes
         self.weights = weights
+        self.groups = groups
 
 
 class _Watch:
@@ -371,10 +396,15 @@ def class_names(classes: np.ndarray) -> List[str]:
     return names
 
 
-def _labels(names: List[str]) -> np.ndarray:
-    """The labels of a model file: integers if all of them are, else the texts."""
-    try:
-        numbers_ = [int(name) for name in names]
-    except ValueError:
-        return np.asarray(names)
-    return np.asarray(numbers_ if [str(number) for number in numbers_] == list(names) else names)
+def group_numbers(groups: Any, count: int) -> np.ndarray:
+    """Groups ``[N]`` as numbers in order of first appearance, as the command counts those of a file."""
+    groups = np.asarray(groups)
+    if groups.ndim == 2 and groups.shape[1] == 1:
+        groups = groups[:, 0]
+    if groups.ndim != 1 or len(groups) != count:
+        raise ValueError(f"groups: found shape {groups.shape}, expected ({count},), one group a sequence")
+    missing = [group is None or group != group for group in groups.tolist()]
+    if any(missing):
+        raise ValueError(f"groups: found no group for sequence {missing.index(True) + 1}, expected one for each")
+    numbers_: Dict[Any, int] = {}
+    return np.array([numbers_.setdefault(group, len(numbers_)) for group in groups.tolist()], dtype=np.uint32)

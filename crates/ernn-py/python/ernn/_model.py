@@ -59,8 +59,10 @@ class Model:
     def predict(
         self, X: Any, *, channels_first: bool = False, missing: Optional[str] = None, n_jobs: Optional[int] = None
     ) -> np.ndarray:
-        """Names ``[N]`` of the likeliest classes; arguments as :meth:`predict_proba`."""
-        return np.asarray(self.classes)[self._predict(X, channels_first, missing, n_jobs)[0]]
+        """Labels ``[N]`` of the likeliest classes: integers if all class names are, else the names; arguments as
+        :meth:`predict_proba`.
+        """
+        return labels_of(self.classes)[self._predict(X, channels_first, missing, n_jobs)[0]]
 
     def _predict(
         self, X: Any, channels_first: bool, missing: Optional[str], n_jobs: Optional[int]
@@ -107,7 +109,7 @@ class Stream:
     """
 
     def __init__(self, model: Model):
-        self._classes = model.classes
+        self._labels = labels_of(model.classes).tolist()
         self._stream = model._native.stream()
 
     @property
@@ -115,16 +117,31 @@ class Stream:
         """Steps since the beginning."""
         return self._stream.steps
 
-    def push(self, step: Any) -> Tuple[str, np.ndarray]:
-        """One step of raw values ``[d]``; gives the likeliest class after it and the probabilities ``[classes]``."""
+    def push(self, step: Any) -> Tuple[Union[int, str], np.ndarray]:
+        """One step of raw values ``[d]``; gives the likeliest class after it, as :meth:`Model.predict` does, and the probabilities
+        ``[classes]``.
+        """
         values = np.ascontiguousarray(step, dtype=np.float32).reshape(-1)
         number, probabilities = self._stream.push(values)
-        name = self._classes[number] if self._classes else str(number)
-        return name, probabilities
+        label = self._labels[number] if self._labels else str(number)
+        return label, probabilities
 
     def reset(self) -> None:
         """The next step is a first one."""
         self._stream.reset()
+
+
+def labels_of(names: List[str]) -> np.ndarray:
+    """The labels of a model file: integers if all class names are, else the names."""
+    try:
+        numbers = [int(name) for name in names]
+    except ValueError:
+        return np.asarray(names)
+    same = [str(number) for number in numbers] == list(names)
+    try:
+        return np.asarray(numbers if same else names, dtype=np.int64 if same and numbers else None)
+    except OverflowError:
+        return np.asarray(names)
 
 
 def load(path: PathLike) -> Model:

@@ -5,8 +5,8 @@ use serde::Serialize;
 use super::figures::{self, Figure};
 use super::text;
 use super::{Analysis, LayerAnalysis, Phase};
+use crate::chart::escaped;
 use crate::report::{document, table};
-use crate::train::plot::escaped;
 
 /// Stands in every page, so that an older analysis may be replaced by the next.
 pub const GENERATOR: &str = "<!-- generator: ernn analyze -->";
@@ -29,7 +29,7 @@ pub fn files(analysis: &Analysis) -> Vec<(String, String)> {
 pub fn phase_files(phase: &Phase) -> Vec<(String, String)> {
     let figure = figures::of_phase(phase);
     let mut body = format!("<p class=\"soft\">{}</p>\n", escaped(&text::about_phase(phase)));
-    body += &drawing(&figure);
+    body += &figure.html();
     let (head, rows) = text::phase_rows(phase);
     body += &table(
         "The states of each cell",
@@ -60,9 +60,8 @@ fn html(analysis: &Analysis) -> String {
             "<h2>Other inner iterations</h2>\n<p>{}</p>\n",
             escaped(text::EXPLAIN_ITERATIONS)
         );
-        body += &drawing(&figure);
         let (head, rows) = text::iteration_rows(found);
-        body += &table("Scores", &head, rows.into_iter());
+        body += &with_table(&figure, &table("", &head, rows.into_iter()));
     }
     if !analysis.skipped.is_empty() {
         body += "<h2>Not measured</h2>\n<ul>\n";
@@ -84,16 +83,20 @@ fn of_layer(layer: &LayerAnalysis) -> String {
             escaped(title),
             escaped(explanation)
         );
-        body += &drawing(&figure);
         let rows = facts.iter().filter(|fact| fact.section == section);
         let rows = rows.map(|fact| (false, vec![fact.name.to_string(), fact.value.clone()]));
-        body += &table(title, &["measured".to_string(), String::new()], rows);
+        let head = ["measured", "median (lowest to highest)"].map(String::from);
+        body += &with_table(&figure, &table("", &head, rows));
     }
     body
 }
 
-fn drawing(figure: &Figure) -> String {
-    let parts = figure.parts().into_iter();
-    let parts: String = parts.map(|svg| format!("<figure>{svg}</figure>\n")).collect();
-    format!("<div class=\"figures\">\n{parts}</div>\n")
+/// A single chart has its table beside it where there is room, several have it below.
+fn with_table(figure: &Figure, table: &str) -> String {
+    let drawing = figure.html();
+    if figure.is_single() {
+        format!("<div class=\"beside\">\n{drawing}{table}</div>\n")
+    } else {
+        drawing + table
+    }
 }

@@ -77,6 +77,9 @@ pub struct Phase {
 pub struct Path {
     /// Which cell.
     pub cell: String,
+    /// Its kind.
+    #[serde(skip)]
+    pub kind: &'static str,
     /// `h` after each step.
     pub states: Vec<[f64; 2]>,
     /// The largest `|F(z)|` that a step ended with; for ERNN.
@@ -186,6 +189,7 @@ fn path(name: String, config: &CellConfig, parameters: &[f64], walk: &[[f64; 2]]
     });
     Path {
         cell: name,
+        kind: config.name(),
         states,
         residual: matches!(config, CellConfig::Ernn(_)).then_some(residual),
     }

@@ -2,8 +2,9 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use super::leftovers::temporary_name;
 use crate::{Error, Result};
 
 /// Writes `bytes` to a temporary name beside `path`, flushes them to the disk and renames: afterwards `path` holds the old
@@ -36,16 +37,12 @@ pub(crate) fn write_with_folder(path: &Path, bytes: &[u8]) -> Result<()> {
 
 fn write_and_rename(path: &Path, temporary: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = File::create(temporary)?;
+    // Says that its writer lives; a file system without locks does without.
+    let _ = file.try_lock();
     file.write_all(bytes)?;
     file.sync_all()?;
     drop(file);
     fs::rename(temporary, path)
-}
-
-/// `.NAME.PROCESS.tmp` in the same folder: a rename does not cross file systems, and two processes do not share it.
-fn temporary_name(path: &Path) -> PathBuf {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!(".{name}.{}.tmp", std::process::id()))
 }
 
 #[cfg(test)]

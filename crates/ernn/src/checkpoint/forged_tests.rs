@@ -26,6 +26,7 @@ fn saved(config: ModelConfig) -> SavedModel {
     let names = |count: usize, letter: &str| (0..count).map(|place| format!("{letter}{place}")).collect();
     SavedModel {
         model: Model::new(config, 1).unwrap(),
+        derivation: Default::default(),
         normalization: Normalization::identity(features),
         classes: names(classes, "c"),
         vocabulary: names(tokens, "w"),

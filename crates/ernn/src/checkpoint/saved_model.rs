@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::tensor_file::{self, Format, Tensor, TensorFile, damaged};
-use crate::data::{Normalization, Task};
+use crate::data::{Derivation, Normalization, Task};
 use crate::model::{Model, ModelConfig};
 use crate::optim;
 use crate::{Error, Result};
@@ -53,13 +53,15 @@ impl Provenance {
 pub struct SavedModel {
     /// Cells, readout and their parameters.
     pub model: Model<f32>,
-    /// What is done to the values before the model sees them.
+    /// Which channels are derived of those of the data.
+    pub derivation: Derivation,
+    /// What is done to the values, the derived ones too, before the model sees them.
     pub normalization: Normalization,
     /// Class names, in the order of the logits; none where logits are tokens or a number.
     pub classes: Vec<String>,
     /// The text of each token that the embedding knows.
     pub vocabulary: Vec<String>,
-    /// One name a feature.
+    /// One name a channel of the data.
     pub feature_names: Vec<String>,
     /// Where it comes from.
     pub provenance: Provenance,
@@ -70,6 +72,8 @@ pub struct SavedModel {
 #[serde(deny_unknown_fields)]
 struct Content {
     config: ModelConfig,
+    #[serde(default, skip_serializing_if = "Derivation::is_none")]
+    derivation: Derivation,
     normalization: Normalization,
     classes: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -88,6 +92,7 @@ impl SavedModel {
     pub fn to_bytes(&self) -> Vec<u8> {
         let content = Content {
             config: self.model.config().clone(),
+            derivation: self.derivation.clone(),
             normalization: self.normalization.clone(),
             classes: self.classes.clone(),
             vocabulary: self.vocabulary.clone(),
@@ -133,12 +138,18 @@ impl SavedModel {
         }
         Ok(SavedModel {
             model: Model::from_parameters(content.config, parameters)?,
+            derivation: content.derivation,
             normalization: content.normalization,
             classes: content.classes,
             vocabulary: content.vocabulary,
             feature_names: content.feature_names,
             provenance: content.provenance,
         })
+    }
+
+    /// Channels of the data that it reads: 1 for tokens.
+    pub fn channels(&self) -> usize {
+        self.feature_names.len()
     }
 
     /// Parameters that are other than 0; all of them in most models without sparsity.
@@ -187,7 +198,7 @@ fn check_sizes(path: &Path, content: &Content, file: &TensorFile) -> Result<()> 
     named("class names", content.classes.len(), names)?;
     let vocabulary = config.embedding.as_ref().map_or(0, |embedding| embedding.vocabulary);
     named("tokens", content.vocabulary.len(), vocabulary)?;
-    named("feature names", content.feature_names.len(), config.features())?;
+    check_derivation(path, content)?;
     named("means", content.normalization.mean.len(), config.features())?;
     named("scales", content.normalization.scale.len(), config.features())?;
     // Every size of a model multiplies some tensor: bounded alone, then together, nothing overflows.
@@ -201,6 +212,29 @@ fn check_sizes(path: &Path, content: &Content, file: &TensorFile) -> Result<()> 
     config.check()?;
     let parameters = config.spans().last().map_or(0, |span| span.range().end);
     named("numbers", file.elements(), parameters)
+}
+
+/// Derived channels and those of the data are what the model reads.
+fn check_derivation(path: &Path, content: &Content) -> Result<()> {
+    let (channels, features) = (content.feature_names.len(), content.config.features());
+    let derivation = &content.derivation;
+    if derivation.is_none() {
+        if channels == features {
+            return Ok(());
+        }
+        let expected = format!("{features}, as the model's settings say");
+        return Err(damaged(path, &format!("{channels} feature names"), &expected));
+    }
+    let fits = content.config.embedding.is_none() && derivation.fits(channels);
+    if fits && derivation.features(channels) == features {
+        return Ok(());
+    }
+    let found = format!("derived channels that do not go with {channels} feature names");
+    Err(damaged(
+        path,
+        &found,
+        &format!("{features} channels that the model reads"),
+    ))
 }
 
 /// Sizes up to this are no danger even if no tensor is as large.
@@ -228,6 +262,7 @@ mod tests {
         let config = ModelConfig::new(2, 2, vec![CellConfig::Ernn(ErnnConfig::default())]);
         SavedModel {
             model: Model::new(config, 1).unwrap(),
+            derivation: Derivation::default(),
             normalization: Normalization::identity(2),
             classes: vec!["no".to_string(), "yes".to_string()],
             vocabulary: Vec::new(),
@@ -246,6 +281,34 @@ mod tests {
         let tensors = model.tensors();
         let bytes = tensor_file::encode(FORMAT, &content, &tensors);
         SavedModel::from_bytes(Path::new("m"), &bytes).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_is_derived_goes_through_a_file_and_nothing_is_written_without() {
+        let plain = example().to_bytes();
+        assert!(!String::from_utf8_lossy(&plain).contains("derivation"));
+        assert!(
+            SavedModel::from_bytes(Path::new("m"), &plain)
+                .unwrap()
+                .derivation
+                .is_none()
+        );
+        let derivation = Derivation {
+            differences: true,
+            scales: vec![0.1, 1e-30],
+            triads: Vec::new(),
+        };
+        let config = ModelConfig::new(6, 2, vec![CellConfig::Ernn(ErnnConfig::default())]);
+        let model = SavedModel {
+            model: Model::new(config, 1).unwrap(),
+            normalization: Normalization::identity(6),
+            derivation: derivation.clone(),
+            ..example()
+        };
+        let bytes = model.to_bytes();
+        let again = SavedModel::from_bytes(Path::new("m"), &bytes).unwrap();
+        assert_eq!((again.derivation.clone(), again.channels()), (derivation, 2));
+        assert!(again.to_bytes() == bytes);
     }
 
     #[test]
@@ -280,6 +343,24 @@ mod tests {
                 "layers: found none",
             ),
             (|content| content["unknown"] = 1.into(), "unknown field"),
+            (
+                |content| content["derivation"] = serde_json::json!({"differences": true}),
+                "derived channels that do not go with 2 feature names",
+            ),
+            (
+                |content| {
+                    content["feature_names"] = serde_json::json!(["x"]);
+                    content["derivation"] = serde_json::json!({"scales": [0.0]});
+                },
+                "derived channels that do not go",
+            ),
+            (
+                |content| {
+                    content["feature_names"] = serde_json::json!(["x"]);
+                    content["derivation"] = serde_json::json!({"triads": [[0, 1, 2]]});
+                },
+                "derived channels that do not go",
+            ),
         ] {
             let error = refusal(change);
             assert!(error.contains(part), "no `{part}` in {error}");

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 use super::{Plan, PlannedRun};
-use crate::checkpoint::{write_atomically, write_with_folder};
+use crate::checkpoint::{remove_leftovers, write_atomically, write_with_folder};
+use crate::folds;
 use crate::train::{Ending, PastRun};
 use crate::{Error, Result};
 
@@ -39,6 +40,7 @@ impl Folder {
             }
             Err(error) => return Err(io_error(&file, "read")(error)),
         }
+        remove_leftovers(path);
         Ok(Folder {
             path: path.to_path_buf(),
         })
@@ -48,13 +50,22 @@ impl Folder {
         self.path.join(plan.run_name(run))
     }
 
+    /// Where a model of a run lies.
+    pub fn model_path(&self, plan: &Plan, run: PlannedRun) -> PathBuf {
+        let path = self.run_path(plan, run);
+        match plan.folds {
+            Some(_) => folds::first_fold(&path),
+            None => path,
+        }
+    }
+
     /// A run that needs nothing more: it came to its end, or diverged and would again.
     pub fn ended(&self, plan: &Plan, run: PlannedRun) -> Result<Option<PastRun>> {
         let path = self.run_path(plan, run);
         let Some(past) = PastRun::read(&path)? else {
             return Ok(None);
         };
-        if past.settings.portable() != plan.settings(run) {
+        if past.settings.portable().asked() != plan.settings(run).asked() {
             return Err(other_settings(&path));
         }
         Ok((past.ending != Ending::Interrupted).then_some(past))

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::Result;
 use crate::checkpoint::{SavedModel, write_atomically};
 use crate::data::{Dataset, Part, View};
+use crate::evaluate;
 use crate::train::Machine;
 
 const LATENCY_FILE: &str = "latency.json";
@@ -68,12 +69,12 @@ fn typical_sequence(part: &Part, saved: &SavedModel) -> Result<Vec<f32>> {
     order.sort_by_key(|&sequence| part.length(sequence));
     let middle = part.length(order[order.len() / 2]);
     let first = (0..part.len()).find(|&sequence| part.length(sequence) == middle);
-    let view = View::chosen(part, first.as_slice()).normalized(&saved.normalization)?;
+    let view = evaluate::prepared(saved, View::chosen(part, first.as_slice()))?;
     if view.is_tokens() {
         let tokens = view.tokens(0);
         return Ok(saved.model.embed(&tokens[..tokens.len().min(MOST_TOKENS)]));
     }
-    let mut values = vec![0.0; middle * part.features];
+    let mut values = vec![0.0; middle * view.features()];
     view.read(0, &mut values);
     Ok(values)
 }

@@ -10,7 +10,7 @@ use crate::train::RunConfig;
 const LARGEST: usize = 65_536;
 
 /// Numbers in the whole model, readout included.
-pub(super) fn parameters(settings: &RunConfig, dataset: &Dataset) -> usize {
+pub(crate) fn parameters(settings: &RunConfig, dataset: &Dataset) -> usize {
     let spans = settings.model_for(dataset).spans();
     spans.last().map_or(0, |span| span.range().end)
 }

@@ -11,15 +11,17 @@
 //!
 //! ```text
 //! compare.toml                 the plan, complete
-//! ROW/seed-N/                  the run folder of each run
+//! ROW/seed-N/                  the run folder of each run; with folds, one of `crate::folds`
 //! ROW/latency.json             how long one sequence takes
 //! best/CELL.toml               the settings that were best, where settings were varied
-//! compare.csv, compare.md      the table, written anew by every process at its end
+//! compare.csv, .md, .tex       the table, written anew by every process at its end
 //! curves.svg                   the learning curves of all rows
 //! ```
 
+mod difference;
 mod folder;
 pub(crate) mod latency;
+mod latex;
 mod matching;
 mod picture;
 mod plan;
@@ -30,11 +32,14 @@ mod text;
 mod vary;
 mod watcher;
 
+pub use crate::evaluate::Spread;
+pub use difference::{Difference, Pairs};
+pub(crate) use matching::parameters;
 pub use plan::{Matching, Part, Plan, PlannedRun, Request, Row};
 pub use runs::{Comparison, Options, compare, default_folder};
 pub use shard::Shard;
-pub use table::{Best, Spread, Table, TableRow};
+pub use table::{Best, Table, TableRow, Value};
 pub(crate) use text::aligned;
-pub(crate) use vary::refuse_unknown;
 pub use vary::{Varied, Vary};
+pub(crate) use vary::{refuse_unknown, value};
 pub use watcher::{RunDone, Start, Watcher};

@@ -2,82 +2,83 @@
 //! mean over the seeds of a row.
 
 use super::Row;
+use crate::chart::{Chart, Figure, Line, Look, Scale, Side, looks};
 use crate::checkpoint::EpochRecord;
-use crate::train::PastRun;
-use crate::train::plot::{self, Axis, Legend, Line, Look, Panel};
+use crate::train::{Overfitting, PastRun};
 
 /// Draws rows with those of their runs that have ended. A row without one has no line.
 pub(super) fn draw(rows: &[Row], ended: &[Vec<PastRun>]) -> String {
-    let rows: Vec<(&Row, Look, &Vec<PastRun>)> = rows
-        .iter()
-        .zip(looks(rows))
-        .zip(ended)
-        .map(|((row, look), runs)| (row, look, runs))
-        .collect();
+    let looks = looks(rows.iter().map(|row| row.settings.cell()));
     let lines = |value: fn(&EpochRecord) -> Option<f64>| -> Vec<Line> {
-        let line = |&(row, look, runs): &(&Row, Look, &Vec<PastRun>)| Line {
+        let line = |((row, &look), runs): ((&Row, &Look), &Vec<PastRun>)| Line {
             name: row.name.clone(),
             look,
             points: means(runs, value),
         };
-        rows.iter().map(line).collect()
+        rows.iter().zip(&looks).zip(ended).map(line).collect()
     };
-    let losses = lines(|record| Some(record.train_loss));
-    let accuracies = lines(|record| record.validation_accuracy);
-    let panels = [
-        Panel {
-            title: "Training loss",
-            axis: Axis::Epochs,
-            range: plot::from_zero(&losses),
-            lines: losses,
-            mark: None,
-        },
-        Panel {
-            title: "Validation accuracy",
-            axis: Axis::Epochs,
-            range: plot::share(&accuracies),
-            lines: accuracies,
-            mark: None,
-        },
-    ];
+    let train = lines(|record| Some(record.train_loss));
+    let losses = lines(|record| record.validation_loss);
+    let accuracies = lines(|record| Some(100.0 * record.validation_accuracy?));
+    let overfitting = overfitting(&train, &losses);
+    let scale = Scale::losses(values(&train));
+    let mut charts = vec![chart("Training loss", train, scale)];
+    // Where a number is asked for, there is no accuracy.
+    if values(&accuracies).next().is_some() {
+        let scale = Scale::percent(values(&accuracies));
+        charts.push(chart("Validation accuracy, %", accuracies, scale));
+    } else {
+        let scale = Scale::losses(values(&losses));
+        charts.push(chart("Validation loss", losses, scale));
+    }
     let label = "Training loss and validation accuracy of each cell over the epochs";
-    plot::draw(label, &panels, Legend::Below)
+    let mut figure = Figure::new(label, charts);
+    figure.caption = overfitting;
+    figure.svg()
 }
 
-/// A color for each kind of cell, and a pattern for each variant of it; another one where more kinds than colors would make two rows
-/// look alike.
-fn looks(rows: &[Row]) -> Vec<Look> {
-    let mut kinds: Vec<(&str, usize)> = Vec::new();
-    let mut taken: Vec<Look> = Vec::new();
-    for row in rows {
-        let cell = row.settings.cell();
-        let kind = kinds.iter().position(|(kind, _)| *kind == cell).unwrap_or(kinds.len());
-        if kind == kinds.len() {
-            kinds.push((cell, 0));
-        }
-        let look = Look::all(kind, kinds[kind].1);
-        let free = look.clone().find(|look| !taken.contains(look));
-        kinds[kind].1 += 1;
-        taken.extend(free.or_else(|| look.clone().next()));
-    }
-    taken
+fn chart(title: &str, lines: Vec<Line>, scale: Scale) -> Chart {
+    let points = lines.iter().flat_map(|line| &line.points);
+    let last = points.fold(1.0, |last: f64, point| last.max(point.0));
+    let across = Side::new("epoch", Scale::Whole(1.0, last));
+    let mut chart = Chart::new(title, across, Side::new("", scale));
+    chart.lines = lines;
+    chart
+}
+
+fn values(lines: &[Line]) -> impl Iterator<Item = f64> {
+    lines.iter().flat_map(|line| &line.points).map(|point| point.1)
+}
+
+/// The rows whose mean validation loss rises while their mean training loss falls.
+fn overfitting(train: &[Line], validation: &[Line]) -> Option<String> {
+    let losses = |line: &Line| line.points.iter().map(|point| point.1).collect::<Vec<f64>>();
+    let row = |(train, validation): (&Line, &Line)| {
+        let found = Overfitting::of(&losses(train), &losses(validation))?;
+        Some(format!("{} from epoch {} on", train.name, found.epoch))
+    };
+    let rows: Vec<String> = train.iter().zip(validation).filter_map(row).collect();
+    (!rows.is_empty()).then(|| {
+        let rows = rows.join("; ");
+        format!("Overfitting (the validation loss rises while the training loss falls): {rows}.")
+    })
 }
 
 /// The mean of every epoch that all finished runs have reached: where one has stopped early, a mean of the others would jump.
 fn means(runs: &[PastRun], value: fn(&EpochRecord) -> Option<f64>) -> Vec<(f64, f64)> {
     let finished = runs.iter().filter(|run| run.is_finished());
-    let curves: Vec<Vec<f64>> = finished
-        .map(|run| run.selecting().filter_map(value).collect())
+    let point = |record: &EpochRecord| Some((record.epoch as f64, value(record)?));
+    let curves: Vec<Vec<(f64, f64)>> = finished
+        .map(|run| run.selecting().filter_map(point).collect())
         .collect();
-    let epochs = curves.iter().map(Vec::len).min().unwrap_or(0);
-    let mean = |epoch: usize| curves.iter().map(|curve| curve[epoch]).sum::<f64>() / curves.len() as f64;
-    (0..epochs).map(|epoch| ((epoch + 1) as f64, mean(epoch))).collect()
+    let points = curves.iter().map(Vec::len).min().unwrap_or(0);
+    let mean = |point: usize| curves.iter().map(|curve| curve[point].1).sum::<f64>() / curves.len() as f64;
+    (0..points).map(|point| (curves[0][point].0, mean(point))).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::CellConfig;
     use crate::checkpoint::Phase;
     use crate::evaluate::Evaluation;
     use crate::train::{Ending, RunConfig};
@@ -99,6 +100,7 @@ mod tests {
             error: None,
             part: "test".to_string(),
             evaluation: Evaluation::default(),
+            longest_sequence: None,
             parameters: 1,
             nonzero_parameters: 1,
             embedding_parameters: 0,
@@ -108,6 +110,7 @@ mod tests {
             version: "0".to_string(),
             machine: serde_json::Value::Null,
             settings: RunConfig::defaults("digits"),
+            folds: None,
             history: losses.iter().enumerate().map(record).chain([retraining]).collect(),
         }
     }
@@ -142,39 +145,8 @@ mod tests {
         let runs = [vec![run(Ending::Finished, &[1.0, 0.5])], vec![], vec![]];
         let svg = draw(&rows, &runs);
         assert_eq!(svg.matches("<polyline").count(), 1);
-        assert!(svg.contains(">ernn-k1</text>") && svg.contains(">rnn</text>"));
+        assert!(svg.contains(">ernn-k1</text>") && !svg.contains(">rnn</text>"));
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
-        assert_eq!(looks(&rows), [Look::new(0, 0), Look::new(0, 1), Look::new(1, 0)]);
-    }
-
-    #[test]
-    fn no_two_rows_look_alike_even_with_all_cells() {
-        let variants = |kind: &&str| {
-            if ["ernn", "deep-transition"].contains(kind) {
-                4
-            } else {
-                1
-            }
-        };
-        let kinds = CellConfig::KINDS.iter();
-        let rows: Vec<Row> = kinds
-            .flat_map(|kind| std::iter::repeat_n(kind, variants(kind)))
-            .map(|kind| {
-                let mut settings = RunConfig::defaults("digits");
-                settings.change_cell(kind).unwrap();
-                Row {
-                    name: kind.to_string(),
-                    kind: String::new(),
-                    parameters: 1,
-                    varied: Vec::new(),
-                    settings,
-                }
-            })
-            .collect();
-        let looks = looks(&rows);
-        assert_eq!(looks.len(), rows.len());
-        for (index, look) in looks.iter().enumerate() {
-            assert!(!looks[..index].contains(look), "row {index}: {look:?}");
-        }
+        crate::chart::layout::check(&svg);
     }
 }

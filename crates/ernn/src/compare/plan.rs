@@ -6,7 +6,8 @@ use toml::Value;
 use super::Shard;
 use super::matching::{match_parameters, parameters};
 use super::vary::{self, Varied, Vary};
-use crate::data::Dataset;
+use crate::data::{Dataset, Scheme};
+use crate::folds;
 use crate::train::{self, RunConfig};
 use crate::{Error, Result};
 
@@ -42,6 +43,8 @@ pub struct Request {
     pub vary: Vec<Vary>,
     /// So many of the combinations, drawn at random for each cell; none: all of them.
     pub draw: Option<usize>,
+    /// How the training part is cut into folds, which then judge, and the test part is not read; none: no folds.
+    pub folds: Option<Scheme>,
 }
 
 /// The part that rows are judged by.
@@ -53,6 +56,8 @@ pub enum Part {
     Test,
     /// The part that also selects the epoch: for choosing settings, not for results.
     Validation,
+    /// The folds of the training part, each judged by a model that has not seen it.
+    Folds,
 }
 
 impl Part {
@@ -88,6 +93,9 @@ pub struct Plan {
     /// What judges the rows.
     #[serde(skip_serializing_if = "Part::is_test")]
     pub part: Part,
+    /// How the training part is cut, where folds judge; the same folds for all rows, others for each seed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub folds: Option<Scheme>,
     /// The seeds of every row.
     pub seeds: Vec<u64>,
     /// The rows, in the order of the table.
@@ -145,8 +153,12 @@ impl Plan {
         let part = judge(base, dataset, request)?;
         let mut rows: Vec<Row> = Vec::new();
         for mut settings in variants {
-            // A second pass would train on what judges.
-            settings.training.retrain &= part == Part::Test;
+            match part {
+                Part::Test => {}
+                // A second pass would train on what judges.
+                Part::Validation => settings.training.retrain = false,
+                Part::Folds => settings = folds::settings_for(&settings, dataset),
+            }
             for varied in vary::combinations(&settings, &request.vary, request.draw, base.training.seed) {
                 let mut row = Row::new(None, settings.clone(), varied, dataset)?;
                 if let (Matching::Parameters, Some(first)) = (request.matching, rows.first()) {
@@ -167,6 +179,7 @@ impl Plan {
             dataset: dataset.name.clone(),
             fingerprint: train::fingerprint(dataset),
             part,
+            folds: request.folds,
             seeds,
             rows,
         })
@@ -190,6 +203,7 @@ impl Plan {
             dataset: dataset.name.clone(),
             fingerprint: train::fingerprint(dataset),
             part,
+            folds: None,
             seeds: self::seeds(base.training.seed, seeds)?,
             rows: rows
                 .map(|varied| Row::new(Some(name), base.clone(), varied, dataset))
@@ -272,23 +286,31 @@ fn kind_of(settings: &RunConfig) -> String {
 
 /// Settings are chosen by the validation part, which must then be there.
 fn judge(base: &RunConfig, dataset: &Dataset, request: &Request) -> Result<Part> {
+    let part = match request.folds {
+        Some(_) => Part::Folds,
+        None if request.vary.is_empty() => Part::Test,
+        None => Part::Validation,
+    };
     let Some(varied) = request.vary.first() else {
         return match request.draw {
             Some(draw) => Err(setting("--draw", draw, "settings to draw from, which --vary names")),
-            None => Ok(Part::Test),
+            None => Ok(part),
         };
     };
     if request.draw == Some(0) {
         return Err(setting("--draw", 0, "at least 1"));
     }
-    if base.training.validation == 0.0 && dataset.validation.is_none() {
-        let expected = format!("a share above 0, of which --vary {} is judged", varied.name);
+    if part == Part::Validation && base.training.validation == 0.0 && dataset.validation.is_none() {
+        let expected = format!(
+            "a share above 0, of which --vary {} is judged (or --folds 5)",
+            varied.name
+        );
         return Err(setting("--validation", 0, expected));
     }
     let rows = |vary: &Vary| vary.values.len();
     let all = request.vary.iter().map(rows).try_fold(1, usize::checked_mul);
     match all.map(|all| all.min(request.draw.unwrap_or(MOST_ROWS + 1))) {
-        Some(rows) if rows <= MOST_ROWS => Ok(Part::Validation),
+        Some(rows) if rows <= MOST_ROWS => Ok(part),
         _ => {
             let found = all.map_or_else(|| "more than can be counted".to_string(), |all| all.to_string());
             let expected = format!("at most {MOST_ROWS} combinations a cell, or --draw N of them");

@@ -1,15 +1,18 @@
 //! From a plan to its table: the missing runs of this process, then what lies in the folder.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use super::difference::{self, Pairs};
 use super::folder::{self, Folder};
 use super::table::{Best, Table, TableRow};
 use super::{Part, Plan, PlannedRun, RunDone, Shard, Start, Watcher, latency, picture};
-use crate::data::Dataset;
-use crate::train::{self, Ending, Observer, PastRun, RunFolder, available_threads};
+use crate::data::{Dataset, Scheme};
+use crate::folds;
+use crate::train::{self, BatchProgress, Ending, Observer, PastRun, RunFolder, available_threads};
 use crate::{Error, Result};
 
 /// What does not change the result of a comparison.
@@ -39,7 +42,7 @@ impl Options {
 
 /// `runs/DATASET-compare`: the same name each time, so that the same command goes on with the same comparison.
 pub fn default_folder(source: &str) -> PathBuf {
-    Path::new("runs").join(format!("{}-compare", train::file_stem(source)))
+    Path::new("runs").join(format!("{}-compare", train::file_stem(crate::data::plain_name(source))))
 }
 
 /// A comparison as far as it has come.
@@ -126,7 +129,7 @@ impl Process<'_> {
             return Ok(OneRun::Ended(Box::new(past)));
         }
         let settings = self.plan.settings(run);
-        if folder.has_checkpoint() && folder.read_config()?.portable() != settings {
+        if folder.has_checkpoint() && folder.read_config()?.portable().asked() != settings.asked() {
             return Err(folder::other_settings(&path));
         }
         let options = train::Options {
@@ -135,7 +138,17 @@ impl Process<'_> {
             stop: Arc::clone(&self.options.stop),
             ..train::Options::default()
         };
-        match train::resume(self.dataset, &settings, folder, &options, &mut Warnings(watcher)) {
+        let mut seen = Seen {
+            name: self.plan.run_name(run),
+            passes: settings.training.passes(),
+            watcher,
+        };
+        if let Some(scheme) = self.plan.folds {
+            folds::in_folder(self.dataset, &settings, scheme, folder, &options, &mut seen)?;
+            let past = self.folder.ended(self.plan, run)?;
+            return Ok(past.map_or(OneRun::Interrupted, |past| OneRun::Ended(Box::new(past))));
+        }
+        match train::resume(self.dataset, &settings, folder, &options, &mut seen) {
             Ok(outcome) if outcome.report.ending == Ending::Interrupted => return Ok(OneRun::Interrupted),
             // One that diverged has left its report as well.
             Ok(_) | Err(Error::NotFinite { .. }) => {}
@@ -165,8 +178,10 @@ impl Process<'_> {
             complete: rows.iter().all(|row| row.complete),
             rows,
             best: Vec::new(),
+            pairs: self.pairs(),
         };
-        if self.plan.part == Part::Validation {
+        difference::to_the_best(&mut table);
+        if !self.plan.rows.iter().all(|row| row.varied.is_empty()) {
             table.sort();
             table.best = self.write_best(&table)?;
         }
@@ -175,7 +190,25 @@ impl Process<'_> {
         self.folder.write("compare.csv", &table.to_csv())?;
         let markdown = format!("{}\n![Learning curves](curves.svg)\n", table.to_markdown());
         self.folder.write("compare.md", &markdown)?;
+        self.folder.write("compare.tex", &table.to_latex())?;
         Ok(table)
+    }
+
+    /// How the runs of two rows belong together, and how much they have in common.
+    fn pairs(&self) -> Pairs {
+        let share = |held: f64| held / (1.0 - held);
+        let settings = &self.plan.rows[0].settings;
+        match (self.plan.part, self.plan.folds) {
+            (_, Some(Scheme::Number(number))) => Pairs::folds(share(1.0 / number as f64)),
+            (_, Some(Scheme::Groups)) => {
+                let groups: BTreeSet<u32> = self.dataset.train.groups.iter().copied().collect();
+                Pairs::folds(share(1.0 / groups.len().max(2) as f64))
+            }
+            (Part::Validation, None) if self.dataset.validation.is_none() => {
+                Pairs::splits(share(settings.training.validation))
+            }
+            _ => Pairs::seeds(),
+        }
     }
 
     /// The settings of the best row of each kind, each in a file that `ernn train --config` reads.
@@ -210,7 +243,7 @@ impl Process<'_> {
         let finished = runs.iter().find(|(_, past)| past.is_finished());
         match finished {
             Some((run, _)) if stored.is_none() && !self.options.stop.load(Ordering::Relaxed) => {
-                latency::measure(&path, &self.folder.run_path(self.plan, *run), self.dataset)?;
+                latency::measure(&path, &self.folder.model_path(self.plan, *run), self.dataset)?;
                 Ok(latency::stored(&path))
             }
             _ => Ok(stored),
@@ -225,11 +258,25 @@ enum OneRun {
     Interrupted,
 }
 
-/// Runs say nothing but warnings here.
-struct Warnings<'a>(&'a mut dyn Watcher);
+/// Of a run only warnings are said here, and how far it is.
+struct Seen<'a> {
+    name: String,
+    passes: usize,
+    watcher: &'a mut dyn Watcher,
+}
 
-impl Observer for Warnings<'_> {
+impl folds::Watcher for Seen<'_> {
     fn warning(&mut self, text: &str) {
-        self.0.warning(text);
+        self.watcher.warning(text);
+    }
+}
+
+impl Observer for Seen<'_> {
+    fn batch_done(&mut self, progress: &BatchProgress) {
+        self.watcher.under_way(&self.name, progress.share(self.passes));
+    }
+
+    fn warning(&mut self, text: &str) {
+        self.watcher.warning(text);
     }
 }

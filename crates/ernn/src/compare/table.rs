@@ -1,11 +1,11 @@
 //! The numbers of a comparison, one row a variant.
 
 use serde::Serialize;
-use toml::Value;
 
+use super::difference::{Difference, Pairs};
 use super::plan::{ITERATIONS, Row};
 use super::vary::Varied;
-use crate::evaluate::Metric;
+use crate::evaluate::{FoldReport, Metric, Spread, mean};
 use crate::train::PastRun;
 
 /// The numbers of all rows.
@@ -21,6 +21,8 @@ pub struct Table {
     pub complete: bool,
     /// One a variant; the best one first where settings were varied.
     pub rows: Vec<TableRow>,
+    /// How the runs of two rows belong together.
+    pub pairs: Pairs,
     /// The best settings of each kind of row, where settings were varied.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub best: Vec<Best>,
@@ -66,7 +68,7 @@ pub struct TableRow {
     pub iterations: Option<i64>,
     /// What the score is.
     pub metric: Metric,
-    /// Accuracy, or what else the task is judged by, over the seeds.
+    /// Accuracy, or what else the task is judged by, over the seeds, and their folds where there are some.
     pub score: Option<Spread>,
     /// Numbers in the model.
     pub parameters: usize,
@@ -87,43 +89,50 @@ pub struct TableRow {
     pub diverged: usize,
     /// Whether all runs have ended.
     pub complete: bool,
+    /// The score of each run that came to its end, and of each of its folds.
+    pub values: Vec<Value>,
+    /// How far it is behind the best row; none for that one, and where there are fewer than two pairs of runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub behind: Option<Difference>,
 }
 
-/// A number over the seeds.
+/// The score of one run, or of one of its folds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Spread {
-    /// Mean.
-    pub mean: f64,
-    /// Sample standard deviation; none for a single seed.
-    pub deviation: Option<f64>,
-    /// Lowest.
-    pub lowest: f64,
-    /// Highest.
-    pub highest: f64,
+pub struct Value {
+    /// The seed.
+    pub seed: u64,
+    /// The fold, from 1; none where there are no folds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fold: Option<usize>,
+    /// Accuracy, or what else the task is judged by.
+    pub score: f64,
 }
 
-impl Spread {
-    /// None of no values.
-    pub fn of(values: &[f64]) -> Option<Self> {
-        let mean = mean(values)?;
-        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        Some(Spread {
-            mean,
-            deviation: (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt()),
-            lowest: values.iter().copied().fold(f64::INFINITY, f64::min),
-            highest: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+fn values_of(run: &PastRun) -> Vec<Value> {
+    let seed = run.settings.training.seed;
+    let Some(folds) = &run.folds else {
+        let score = run.evaluation.score().1;
+        return vec![Value {
+            seed,
+            fold: None,
+            score,
+        }];
+    };
+    let value = |fold: &FoldReport| {
+        fold.score.map(|score| Value {
+            seed,
+            fold: Some(fold.fold),
+            score,
         })
-    }
-}
-
-fn mean(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    };
+    folds.folds.iter().filter_map(value).collect()
 }
 
 impl TableRow {
     /// The numbers of a row from those of its runs that have ended.
     pub(super) fn new(row: &Row, ended: &[PastRun], seeds: usize, latency_milliseconds: Option<f64>) -> Self {
         let finished: Vec<&PastRun> = ended.iter().filter(|run| run.is_finished()).collect();
+        let scores: Vec<Value> = finished.iter().flat_map(|run| values_of(run)).collect();
         let values = |value: fn(&PastRun) -> f64| finished.iter().map(|run| value(run)).collect::<Vec<f64>>();
         TableRow {
             name: row.name.clone(),
@@ -134,33 +143,21 @@ impl TableRow {
                 .settings
                 .layer_setting(ITERATIONS)
                 .as_ref()
-                .and_then(Value::as_integer),
+                .and_then(toml::Value::as_integer),
             metric: ended.first().map_or(Metric::default(), |run| run.evaluation.score().0),
-            score: Spread::of(&values(|run| run.evaluation.score().1)),
+            score: Spread::of(&scores.iter().map(|value| value.score).collect::<Vec<f64>>()),
             parameters: row.parameters,
             kilobytes: mean(&values(PastRun::size_without_embedding)).unwrap_or(row.parameters as f64 * 4.0 / 1024.0),
             train_seconds: mean(&values(|run| run.train_seconds)),
-            seconds_to_best: mean(&values(PastRun::seconds_to_best)),
+            seconds_to_best: mean(&values(PastRun::seconds_to_best))
+                .filter(|_| finished.iter().any(|run| run.folds.is_none())),
             latency_milliseconds,
             seeds_done: ended.len(),
             seeds,
             diverged: ended.len() - finished.len(),
             complete: ended.len() == seeds,
+            values: scores,
+            behind: None,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn spread_is_that_of_a_sample() {
-        let spread = Spread::of(&[0.9, 0.8, 1.0]).unwrap();
-        assert!((spread.mean - 0.9).abs() < 1e-12);
-        assert!((spread.deviation.unwrap() - 0.1).abs() < 1e-12);
-        assert_eq!((spread.lowest, spread.highest), (0.8, 1.0));
-        assert_eq!(Spread::of(&[0.5]).unwrap().deviation, None);
-        assert_eq!(Spread::of(&[]), None);
     }
 }

@@ -1,8 +1,13 @@
 //! The table as text: `compare.csv` for programs, `compare.md` for people.
 
+use std::collections::BTreeSet;
+
+use super::difference::Difference;
 use super::plan::ITERATIONS;
-use super::table::{Best, Spread, Table, TableRow};
+use super::table::{Best, Table, TableRow};
 use super::vary::Varied;
+use crate::evaluate::Spread;
+use crate::names;
 
 /// What people see where a number is not known.
 const NOTHING: &str = "-";
@@ -13,10 +18,18 @@ impl Table {
         let part = self.part.clone().unwrap_or_default();
         let mut writer = csv::Writer::from_writer(Vec::new());
         for (index, row) in self.rows.iter().enumerate() {
-            let (names, values): (Vec<&str>, Vec<String>) = self.csv_values(row, &part).into_iter().unzip();
+            let (names, mut values): (Vec<&str>, Vec<String>) = self.csv_values(row, &part).into_iter().unzip();
+            let runs = self.runs();
             if index == 0 {
+                let names = names.into_iter().map(String::from);
+                let names = names.chain(runs.iter().map(|run| run_name(*run)));
                 writer.write_record(names).expect("writing to memory");
             }
+            let score = |run: &(u64, Option<usize>)| {
+                let found = row.values.iter().find(|value| (value.seed, value.fold) == *run);
+                found.map_or_else(String::new, |value| value.score.to_string())
+            };
+            values.extend(runs.iter().map(score));
             writer.write_record(values).expect("writing to memory");
         }
         let bytes = writer.into_inner().expect("writing to memory");
@@ -27,8 +40,13 @@ impl Table {
     pub fn to_markdown(&self) -> String {
         let part = self.part.as_deref().unwrap_or("test");
         let mut lines = Vec::new();
+        let compared = self.rows.iter().any(|row| row.behind.is_some());
         for row in &self.rows {
-            let (names, values): (Vec<String>, Vec<String>) = self.markdown_values(row, part).into_iter().unzip();
+            let mut values = self.markdown_values(row, part);
+            if compared {
+                values.push(("behind the best".to_string(), behind(row)));
+            }
+            let (names, values): (Vec<String>, Vec<String>) = values.into_iter().unzip();
             if lines.is_empty() {
                 lines.push(names);
             }
@@ -44,11 +62,32 @@ impl Table {
             "\n\\*: not all seeds have been run; the same command goes on.\n"
         };
         let best = self.best_text();
+        let over = match self
+            .rows
+            .iter()
+            .flat_map(|row| &row.values)
+            .any(|value| value.fold.is_some())
+        {
+            true => "the folds of all seeds",
+            false => "the seeds",
+        };
+        let compared = self.rows.iter().filter(|row| row.behind.is_some()).count();
+        let noise = match compared {
+            0 => String::new(),
+            count => format!("\n{}\n", self.pairs.sentence(count)),
+        };
         format!(
-            "{}, {seeds}\n\n{}\n{MEANING}\n{unfinished}{best}",
-            self.dataset,
+            "{}, {seeds}\n\n{}\nThe score: mean ± sample standard deviation over {over}, and lowest to highest. {MEANING}\n{noise}{unfinished}{best}",
+            names::line(&self.dataset),
             aligned(&lines)
         )
+    }
+
+    /// The runs of which any row has a score, with their folds.
+    fn runs(&self) -> Vec<(u64, Option<usize>)> {
+        let values = self.rows.iter().flat_map(|row| &row.values);
+        let runs: BTreeSet<_> = values.map(|value| (value.seed, value.fold)).collect();
+        runs.into_iter().collect()
     }
 
     /// Where the best settings are, and what they are good for.
@@ -58,8 +97,12 @@ impl Table {
         }
         let line = |best: &Best| format!("- {}: {} ({})\n", best.kind, best.row, best.file);
         let lines: String = self.best.iter().map(line).collect();
+        let judge = match self.part.as_deref() {
+            Some("folds") => "folds",
+            _ => "validation part",
+        };
         format!(
-            "\nThe best by the validation part; the test part was not read. `ernn train --config FILE` reads it once:\n\n{lines}"
+            "\nThe best by the {judge}; the test part was not read. `ernn train --config FILE` reads it once:\n\n{lines}"
         )
     }
 
@@ -82,6 +125,7 @@ impl Table {
 
     fn csv_values<'a>(&'a self, row: &TableRow, part: &str) -> Vec<(&'a str, String)> {
         let mut values: Vec<(&str, String)> = csv_values(row, part);
+        values.extend(csv_difference(row));
         let own = self.own_values(row).into_iter();
         values.splice(
             CSV_NAMES..CSV_NAMES,
@@ -109,8 +153,7 @@ const SHOWN: [&str; 2] = [ITERATIONS, "hidden"];
 const CSV_NAMES: usize = 4;
 const MARKDOWN_NAMES: usize = 3;
 
-const MEANING: &str = "The score: mean ± sample standard deviation over the seeds, and lowest to highest. KB: 4 bytes for \
-each parameter that is not zero, without the embedding. Times: means over the seeds; for one sequence the median of many repetitions on one thread.";
+const MEANING: &str = "KB: 4 bytes for each parameter that is not zero, without the embedding. Times: means over the seeds; for one sequence the median of many repetitions on one thread.";
 
 fn csv_values(row: &TableRow, part: &str) -> Vec<(&'static str, String)> {
     let known = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
@@ -136,6 +179,43 @@ fn csv_values(row: &TableRow, part: &str) -> Vec<(&'static str, String)> {
         ("diverged", row.diverged.to_string()),
         ("complete", row.complete.to_string()),
     ]
+}
+
+/// `seed_1`, or `seed_1_fold_2`.
+fn run_name((seed, fold): (u64, Option<usize>)) -> String {
+    let fold = fold.map_or_else(String::new, |fold| format!("_fold_{fold}"));
+    format!("seed_{seed}{fold}")
+}
+
+fn csv_difference(row: &TableRow) -> [(&'static str, String); 3] {
+    let of = |value: fn(&Difference) -> f64| {
+        row.behind
+            .as_ref()
+            .map_or_else(String::new, |behind| value(behind).to_string())
+    };
+    [
+        ("difference_to_best", of(|behind| behind.mean)),
+        ("standard_error", of(|behind| behind.error)),
+        ("p", of(|behind| behind.p)),
+    ]
+}
+
+/// `-1.20 ± 0.40, p 0.012`, with a star where it is more than noise.
+fn behind(row: &TableRow) -> String {
+    let Some(behind) = &row.behind else {
+        return NOTHING.to_string();
+    };
+    let metric = row.metric;
+    let p = match behind.p {
+        p if p < 0.001 => "p < 0.001".to_string(),
+        p => format!("p {p:.3}"),
+    };
+    format!(
+        "{} ± {}, {p}{}",
+        metric.difference_text(metric.shown(behind.mean)),
+        metric.text(metric.shown(behind.error)),
+        if behind.more_than_noise { "" } else { " (noise)" }
+    )
 }
 
 fn markdown_values(row: &TableRow, part: &str) -> Vec<(String, String)> {
@@ -201,6 +281,8 @@ pub(crate) fn aligned(lines: &[Vec<String>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compare::difference::{Pairs, to_the_best};
+    use crate::compare::table::Value;
     use crate::evaluate::Metric;
 
     fn table() -> Table {
@@ -226,6 +308,19 @@ mod tests {
             seeds: 3,
             diverged: 1,
             complete: true,
+            values: vec![
+                Value {
+                    seed: 1,
+                    fold: None,
+                    score: 0.951,
+                },
+                Value {
+                    seed: 2,
+                    fold: None,
+                    score: 0.9593,
+                },
+            ],
+            behind: None,
         };
         let begun = TableRow {
             name: "rnn".to_string(),
@@ -238,6 +333,7 @@ mod tests {
             seeds_done: 0,
             diverged: 0,
             complete: false,
+            values: Vec::new(),
             ..row.clone()
         };
         Table {
@@ -247,6 +343,7 @@ mod tests {
             complete: false,
             rows: vec![row, begun],
             best: Vec::new(),
+            pairs: Pairs::seeds(),
         }
     }
 
@@ -255,9 +352,9 @@ mod tests {
         let text = table().to_csv();
         let expected = "\
 row,cell,iterations,hidden,part,metric,mean,deviation,lowest,highest,parameters,kilobytes,\
-train_seconds,seconds_to_best,latency_milliseconds,seeds_done,seeds,diverged,complete
-ernn-k3,ernn,3,80,test,accuracy,0.9551,0.0042,0.951,0.9593,4546,17.7578125,12.5,8.25,0.0625,3,3,1,true
-rnn,rnn,,80,test,accuracy,,,,,4546,17.7578125,,,,0,3,0,false
+train_seconds,seconds_to_best,latency_milliseconds,seeds_done,seeds,diverged,complete,difference_to_best,standard_error,p,seed_1,seed_2
+ernn-k3,ernn,3,80,test,accuracy,0.9551,0.0042,0.951,0.9593,4546,17.7578125,12.5,8.25,0.0625,3,3,1,true,,,,0.951,0.9593
+rnn,rnn,,80,test,accuracy,,,,,4546,17.7578125,,,,0,3,0,false,,,,,
 ";
         assert_eq!(text, expected);
     }
@@ -294,5 +391,44 @@ rnn,rnn,,80,test,accuracy,,,,,4546,17.7578125,,,,0,3,0,false
             ..table()
         };
         assert!(!complete.to_markdown().contains('*'));
+    }
+
+    /// Four seeds of two rows, the second one always behind by about as much.
+    fn compared() -> Table {
+        let mut table = table();
+        let value = |seed, score| Value {
+            seed,
+            fold: None,
+            score,
+        };
+        let [one, other] = [[0.95, 0.96, 0.94, 0.95], [0.91, 0.93, 0.90, 0.91]];
+        for (row, scores) in table.rows.iter_mut().zip([one, other]) {
+            row.values = (1..).zip(scores).map(|(seed, score)| value(seed, score)).collect();
+            row.score = Spread::of(&scores);
+        }
+        to_the_best(&mut table);
+        table
+    }
+
+    #[test]
+    fn a_difference_to_the_best_says_whether_it_is_noise() {
+        let table = compared();
+        assert_eq!(table.rows[0].behind, None);
+        let behind = table.rows[1].behind.clone().unwrap();
+        assert_eq!(
+            (behind.pairs, &behind.best[..], behind.more_than_noise),
+            (4, "ernn-k3", true)
+        );
+        assert!((behind.mean + 0.0375).abs() < 1e-12 && behind.p < 0.01, "{behind:?}");
+        let text = table.to_markdown();
+        assert!(
+            text.contains("-3.75 ± 0.25, p ") && text.contains("for 1 comparisons (Holm)"),
+            "{text}"
+        );
+        assert!(
+            table.to_latex().contains("rnn & $91.25 \\pm 1.26$"),
+            "{}",
+            table.to_latex()
+        );
     }
 }

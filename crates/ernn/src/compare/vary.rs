@@ -11,7 +11,8 @@ use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 use toml::Value;
 
-use crate::train::RunConfig;
+use crate::data::nearest_first;
+use crate::train::{RunConfig, alias};
 use crate::{Error, Result};
 
 /// A setting and the values that are tried.
@@ -52,14 +53,15 @@ impl FromStr for Vary {
 }
 
 /// A number, true or false, or a word.
-fn value(text: &str) -> Value {
+pub(crate) fn value(text: &str) -> Value {
     if let Ok(number) = text.parse::<i64>() {
         return Value::Integer(number);
     }
     match (text.parse::<f64>(), text.parse::<bool>()) {
         (Ok(number), _) => Value::Float(number),
         (_, Ok(flag)) => Value::Boolean(flag),
-        _ => Value::String(text.to_string()),
+        // Names of settings have small letters.
+        _ => Value::String(text.to_lowercase()),
     }
 }
 
@@ -102,7 +104,8 @@ impl Varied {
     /// If the setting has no such value.
     pub fn apply(&self, config: &mut RunConfig) -> Result<()> {
         let name = &self.name[..];
-        if config.has_in_layers(name) {
+        // The cells' `max_steps` follows from the data; the name means that of the training.
+        if name != "max_steps" && config.has_in_layers(name) {
             return config.set_in_layers(name, &self.value);
         }
         match table_of(config, name) {
@@ -112,13 +115,13 @@ impl Varied {
                 Ok(())
             }
             Some(table) => config.set(table, name, self.value.clone()),
-            None => Err(unknown(name)),
+            None => Err(unknown(name, std::slice::from_ref(config))),
         }
     }
 }
 
 /// The tables of a settings file that a setting may stand in, besides the layers.
-const TABLES: [&str; 3] = ["training", "training.optimizer", "model"];
+const TABLES: [&str; 4] = ["training", "training.optimizer", "model", "model.transforms"];
 
 fn table_of(config: &RunConfig, name: &str) -> Option<&'static str> {
     // What only the settings file can say in full is not varied, and neither is what judges.
@@ -127,6 +130,7 @@ fn table_of(config: &RunConfig, name: &str) -> Option<&'static str> {
         "optimizer",
         "schedule",
         "embedding",
+        "transforms",
         "from",
         "seed",
         "retrain",
@@ -136,12 +140,30 @@ fn table_of(config: &RunConfig, name: &str) -> Option<&'static str> {
     found.filter(|_| !whole.contains(&name))
 }
 
-fn unknown(name: &str) -> Error {
+/// The names of all settings that can be varied for any of these.
+fn names(configs: &[RunConfig]) -> Vec<String> {
+    let mut names = Vec::new();
+    for config in configs {
+        let tables = TABLES.into_iter().flat_map(|table| config.names_in(table));
+        names.extend(tables.filter(|name| table_of(config, name).is_some()));
+        names.extend(config.layer_names());
+    }
+    names.sort();
+    names.dedup();
+    names
+}
+
+fn unknown(name: &str, configs: &[RunConfig]) -> Error {
+    let names = names(configs);
+    let wanted = alias(&name.replace('_', "-")).map_or(name.to_string(), |own| own.replace('-', "_"));
+    let near = nearest_first(&wanted, names.iter().map(String::as_str));
     Error::Setting {
         name: "--vary".to_string(),
         found: name.to_string(),
-        expected: "a setting of the network or the training that one value says, by its name in config.toml"
-            .to_string(),
+        expected: format!(
+            "a setting of the network or the training that one value says, by its name in config.toml: {}",
+            near.join(", ")
+        ),
     }
 }
 
@@ -183,7 +205,7 @@ pub(crate) fn refuse_unknown(configs: &[RunConfig], varied: &[Vary]) -> Result<(
     };
     for (index, vary) in varied.iter().enumerate() {
         if !known(&vary.name) {
-            return Err(unknown(&vary.name));
+            return Err(unknown(&vary.name, configs));
         }
         if varied[..index].iter().any(|other| other.name == vary.name) {
             return Err(Error::Setting {
@@ -284,6 +306,7 @@ mod tests {
             "weight-decay=0.5",
             "dropout=0.25",
             "input-noise=1",
+            "compress=true",
         ] {
             let vary: Vary = text.parse().unwrap();
             refuse_unknown(std::slice::from_ref(&config), std::slice::from_ref(&vary)).unwrap();
@@ -294,8 +317,30 @@ mod tests {
         assert_eq!(config.model.layers[0].hidden(), 20);
         assert_eq!((config.training.batch_size, config.model.dropout), (7, 0.25));
         assert_eq!(config.training.input_noise, 1.0);
+        assert!(config.model.transforms.compress && !config.model.transforms.differences);
         let text = config.to_portable_toml();
         assert!(text.contains("weight_decay = 0.5"), "{text}");
+    }
+
+    #[test]
+    fn the_names_that_there_are_stand_in_the_error_nearest_first() {
+        let config = RunConfig::defaults("x");
+        for (wrong, nearest) in [
+            ("lr", "learning_rate"),
+            ("hiden", "hidden"),
+            ("noise", "input_noise"),
+            ("wd", "weight_decay"),
+        ] {
+            let vary: Vary = format!("{wrong}=1").parse().unwrap();
+            let error = refuse_unknown(std::slice::from_ref(&config), &[vary]).unwrap_err();
+            let names = error.to_string().rsplit_once("config.toml: ").unwrap().1.to_string();
+            assert!(names.starts_with(&format!("{nearest}, ")), "{wrong}: {names}");
+            let all: Vec<&str> = names.split(", ").collect();
+            assert!(
+                all.contains(&"eta") && all.contains(&"batch_size") && !all.contains(&"layers"),
+                "{names}"
+            );
+        }
     }
 
     #[test]

@@ -36,6 +36,8 @@ pub struct RunDone<'a> {
 pub trait Watcher: Send {
     /// Before the first run.
     fn started(&mut self, _start: &Start) {}
+    /// After each batch of a run: the part of it that is done.
+    fn under_way(&mut self, _name: &str, _share: f64) {}
     /// After each run.
     fn run_done(&mut self, _done: &RunDone) {}
     /// Another process is training this run.

@@ -39,7 +39,7 @@ impl ChannelMatch {
     }
 }
 
-fn place_of(name: &str, names: &[String]) -> Option<usize> {
+pub(super) fn place_of(name: &str, names: &[String]) -> Option<usize> {
     let exact = names.iter().position(|other| other == name);
     exact.or_else(|| {
         names

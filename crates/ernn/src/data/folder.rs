@@ -1,7 +1,7 @@
 //! A folder with training, validation and test files, told apart by the words in their names.
 //!
 //! ```text
-//! train.csv  test.csv  val.csv  |  Gun_TRAIN.ts  Gun_TEST.ts  |  X_train.npy  y_train.npy  X_test.npy  y_test.npy
+//! train.csv  test.csv  val.csv  |  Gun_TRAIN.ts  Gun_TEST.ts  |  X_train.npy  y_train.npy  groups_train.npy  X_test.npy  y_test.npy
 //! ```
 
 use std::path::{Path, PathBuf};
@@ -91,12 +91,9 @@ pub(super) fn part_of(path: &Path) -> Option<usize> {
     if let [part] = found[..] { Some(part) } else { None }
 }
 
-fn is_labels(path: &Path) -> bool {
-    let is_array = Format::of(path) == Some(Format::Npy);
-    is_array
-        && words(path)
-            .iter()
-            .any(|word| matches!(word.as_str(), "y" | "label" | "labels"))
+/// Whether a file is an array whose name has one of these words.
+fn is_array_of(path: &Path, wanted: &[&str]) -> bool {
+    Format::of(path) == Some(Format::Npy) && words(path).iter().any(|word| wanted.contains(&word.as_str()))
 }
 
 fn read_part(name: &str, part: &str, files: &[PathBuf], options: &OpenOptions) -> Result<Option<Raw>> {
@@ -104,14 +101,20 @@ fn read_part(name: &str, part: &str, files: &[PathBuf], options: &OpenOptions) -
     let of_part = files
         .iter()
         .filter(|file| part_of(file).is_some() && part_of(file) == index);
-    let (labels, values): (Vec<&PathBuf>, Vec<&PathBuf>) = of_part.partition(|file| is_labels(file));
-    let raw = match (values.as_slice(), labels.as_slice()) {
-        ([], []) => return Ok(None),
-        ([values], []) => Format::read_part(values, &read_file(values)?, options)?,
-        ([values], [labels]) if Format::of(values) == Some(Format::Npy) => read_pair(values, labels, options)?,
+    let (groups, rest): (Vec<&PathBuf>, Vec<&PathBuf>) = of_part.partition(|file| is_array_of(file, &["groups"]));
+    let labels = |file: &&PathBuf| is_array_of(file, &["y", "label", "labels"]);
+    let (labels, values): (Vec<&PathBuf>, Vec<&PathBuf>) = rest.into_iter().partition(labels);
+    let is_array = |file: &Path| Format::of(file) == Some(Format::Npy);
+    let raw = match (values.as_slice(), labels.as_slice(), groups.as_slice()) {
+        ([], [], []) => return Ok(None),
+        ([values], [], []) => Format::read_part(values, options)?,
+        ([values], [] | [_], [] | [_]) if is_array(values) => {
+            read_arrays(values, labels.first().copied(), groups.first().copied(), options)?
+        }
         _ => {
-            let names: Vec<String> = values.iter().chain(&labels).map(|file| file_name(file)).collect();
-            let expected = "one file, or one .npy of values and one of labels";
+            let all = values.iter().chain(&labels).chain(&groups);
+            let names: Vec<String> = all.map(|file| file_name(file)).collect();
+            let expected = "one file, or one .npy of values, one of labels and, where there are groups, one of groups";
             return Err(problem(
                 name,
                 &format!(
@@ -124,11 +127,26 @@ fn read_part(name: &str, part: &str, files: &[PathBuf], options: &OpenOptions) -
     raw.finish(options.missing).map(Some)
 }
 
-fn read_pair(values: &Path, labels: &Path, options: &OpenOptions) -> Result<Raw> {
-    let (value_bytes, label_bytes) = (read_file(values)?, read_file(labels)?);
-    let array = npy::Array::parse(&value_bytes, values, "")?;
-    let label_array = npy::Array::parse(&label_bytes, labels, "")?;
-    npy::sequences(&array, Some(&label_array), options)
+fn parse<'a>(file: Option<&'a PathBuf>, bytes: Option<&'a [u8]>) -> Result<Option<npy::Array<'a>>> {
+    let both = file.zip(bytes);
+    both.map(|(file, bytes)| npy::Array::parse(bytes, file, "")).transpose()
+}
+
+fn read_arrays(
+    values: &Path,
+    labels: Option<&PathBuf>,
+    groups: Option<&PathBuf>,
+    options: &OpenOptions,
+) -> Result<Raw> {
+    let bytes = |file: Option<&PathBuf>| file.map(|file| read_file(file)).transpose();
+    let (value_bytes, [label_bytes, group_bytes]) = (read_file(values)?, [bytes(labels)?, bytes(groups)?]);
+    let label_array = parse(labels, label_bytes.as_deref())?;
+    let group_array = parse(groups, group_bytes.as_deref())?;
+    let beside = npy::Beside {
+        labels: label_array.as_ref(),
+        groups: group_array.as_ref(),
+    };
+    npy::sequences(&npy::Array::parse(&value_bytes, values, "")?, beside, options)
 }
 
 #[cfg(test)]

@@ -66,6 +66,10 @@ fn pairs_of_arrays() {
         (vec!["4".to_owned(), "5".to_owned()], vec![1, 0])
     );
     assert_eq!(data.test.unwrap().sequence(1), [3.0, 4.0]);
+    assert!(data.train.groups.is_empty());
+    let groups = file("|S1", false, &[2], b"ba");
+    let data = open_files(&[("X_train.npy", &x), ("y_train.npy", &y), ("groups_train.npy", &groups)]);
+    assert_eq!(data.unwrap().train.groups, [0, 1]);
 }
 
 #[test]
@@ -85,7 +89,8 @@ fn unclear_folders_are_refused() {
     let [train, test] = [TRAIN.as_bytes(), TEST.as_bytes()];
     assert_eq!(
         error(&[("train.csv", train), ("train.ts", b"")]),
-        "data: the train part is not clear: found train.csv, train.ts; expected one file, or one .npy of values and one of labels"
+        "data: the train part is not clear: found train.csv, train.ts; expected one file, or one .npy of values, \
+         one of labels and, where there are groups, one of groups"
     );
     assert_eq!(
         error(&[("a.csv", train), ("test.csv", test)]),

@@ -55,8 +55,47 @@ fn entries() -> impl Iterator<Item = &'static Entry> {
 }
 
 fn entry(name: &str) -> Option<&'static Entry> {
-    let (name, _) = synthetic::split_name(name);
+    let (name, _) = synthetic::split_name(plain_name(name));
     entries().find(|entry| entry.known.name == name)
+}
+
+/// Stands before a known name that a file or folder has as well.
+const PREFIX: &str = "known:";
+
+/// A known name without the `known:` that tells it from a file.
+pub fn plain_name(name: &str) -> &str {
+    name.strip_prefix(PREFIX).unwrap_or(name)
+}
+
+/// A source that is sure to be read as the known data set, if it is the name of one: the settings of a run say so whatever lies
+/// beside its user.
+pub fn as_known(source: &str) -> String {
+    match entry(source) {
+        Some(_) => format!("{PREFIX}{}", plain_name(source)),
+        None => source.to_owned(),
+    }
+}
+
+/// Refuses a known name that is a file or folder here as well, unless that is where the data set lies.
+fn refuse_clash(entry: &Entry, name: &str, options: &OpenOptions) -> Result<()> {
+    let here = Path::new(name);
+    if name.starts_with(PREFIX) || here.symlink_metadata().is_err() {
+        return Ok(());
+    }
+    let canonical = |path: &Path| path.canonicalize().ok();
+    let own = found(name, options).is_some_and(|own| match (canonical(&own), canonical(here)) {
+        (Some(own), Some(here)) => own.starts_with(here),
+        _ => false,
+    });
+    if own && !entry.known.built_in {
+        return Ok(());
+    }
+    let what = if here.is_dir() { "folder" } else { "file" };
+    Err(Error::Setting {
+        name: name.to_owned(),
+        found: format!("a {what} here that has the name of a known data set"),
+        expected: format!("./{name} for the {what}, or {PREFIX}{name} for the data set"),
+    })
 }
 
 /// The data sets that are known by name.
@@ -92,6 +131,10 @@ pub(super) fn is_as_published(dataset: &Dataset) -> Option<bool> {
 /// Opens a data set by its name; `None` if the name is not known.
 pub(super) fn open(name: &str, options: &OpenOptions) -> Option<Result<Dataset>> {
     let entry = entry(name)?;
+    if let Err(clash) = refuse_clash(entry, name, options) {
+        return Some(Err(clash));
+    }
+    let name = plain_name(name);
     if entry.known.built_in {
         return Some((entry.open)(name, Path::new(""), options));
     }
@@ -99,15 +142,26 @@ pub(super) fn open(name: &str, options: &OpenOptions) -> Option<Result<Dataset>>
     Some(found.and_then(|found| (entry.open)(name, &found, options)))
 }
 
+/// Sets that each person has to ask for.
+pub(crate) const IN_PERSON: [&str; 1] = ["yelp-5"];
+
 fn not_found(entry: &Entry, options: &OpenOptions) -> Error {
     let Known { name, source, .. } = entry.known;
+    let folder = options.data_folder();
+    let folder = folder.as_deref().unwrap_or(Path::new("DIR")).display();
+    let fetch = match cfg!(feature = "fetch") && !IN_PERSON.contains(&name) {
+        true => format!("`ernn data fetch {name} --data-dir {folder}` downloads it; or "),
+        false => String::new(),
+    };
     let searched = match options.data_folder() {
         Some(folder) => format!("no {} in {} or a folder in it", entry.files, folder.display()),
         None => "no data folder was named".to_owned(),
     };
     Error::Data {
         dataset: name.to_owned(),
-        problem: format!("{searched}; download it from {source}, and name the folder with --data-dir or ERNN_DATA_DIR"),
+        problem: format!(
+            "{searched}; {fetch}download it from {source}, and name the folder with --data-dir or ERNN_DATA_DIR"
+        ),
     }
 }
 

@@ -70,5 +70,24 @@ fn what_is_not_found_is_asked_for() {
             error.ends_with("name the folder with --data-dir or ERNN_DATA_DIR"),
             "{error}"
         );
+        let fetch = format!("`ernn data fetch {} --data-dir {}`", known.name, base.path().display());
+        let told = cfg!(feature = "fetch") && !IN_PERSON.contains(&known.name);
+        assert_eq!(error.contains(&fetch), told, "{error}");
     }
+}
+
+#[test]
+fn a_prefix_says_that_the_known_set_is_meant() {
+    assert_eq!(
+        open("known:digits", &OpenOptions::default()).unwrap(),
+        builtin::digits()
+    );
+    assert_eq!(as_known("digits"), "known:digits");
+    assert_eq!(as_known("known:adding-750"), "known:adding-750");
+    assert_eq!(as_known("./digits"), "./digits");
+    let error = open("known:mine", &OpenOptions::default()).unwrap_err().to_string();
+    assert!(
+        error.starts_with("known:mine: no file or folder of this name, and not one of the known"),
+        "{error}"
+    );
 }

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use super::{Dataset, Part, Sequences};
+use super::{Dataset, LabelKind, Part, Sequences};
 use crate::{Error, Result};
 
 /// Distinct texts in order of first appearance, each with its number.
@@ -83,11 +83,35 @@ fn unknown(part: &Part, name: &str, label: u32, known: &[String], source: &str) 
 /// Up to twenty names, with commas.
 pub fn list(names: &[String]) -> String {
     const MOST: usize = 20;
-    let mut text = names.iter().take(MOST).cloned().collect::<Vec<_>>().join(", ");
+    let mut text = crate::names::joined(&names[..names.len().min(MOST)]);
     if names.len() > MOST {
         text.push_str(&format!(", ... ({} in all)", names.len()));
     }
     text
+}
+
+/// Asks about labels that look like numbers to predict: twenty or more different numbers, more than half as many as there are
+/// sequences, or, where they are no whole numbers, a tenth.
+pub(crate) fn check_classes(dataset: &Dataset, labels: LabelKind) -> Result<()> {
+    const FEWEST: usize = 20;
+    let numbers: Option<Vec<f64>> = dataset.classes.iter().map(|class| class.trim().parse().ok()).collect();
+    let Some(numbers) = numbers.filter(|numbers| numbers.len() >= FEWEST && labels == LabelKind::Ask) else {
+        return Ok(());
+    };
+    let whole = numbers.iter().all(|number| number.fract() == 0.0);
+    let sequences = dataset.train.labels.len();
+    if numbers.len() * if whole { 2 } else { 10 } <= sequences || sequences == 0 {
+        return Ok(());
+    }
+    Err(Error::Data {
+        dataset: dataset.name.clone(),
+        problem: format!(
+            "found {} different numbers as labels of {sequences} sequences, expected classes: are these numbers to predict? Then label the \
+             sequences with a few ranges of them, such as low and high, as `ernn` learns classes of tables. Name another column with \
+             --label-column NAME, or say --labels classes if each number is a class",
+            numbers.len()
+        ),
+    })
 }
 
 impl Dataset {
@@ -134,6 +158,35 @@ mod tests {
         assert_eq!(sorted(&["1", "-1"]), ["-1", "1"]);
         assert_eq!(sorted(&["10", "9", "x"]), ["10", "9", "x"]);
         assert_eq!(sorted(&["nan", "2", "10"]), ["10", "2", "nan"]);
+    }
+
+    #[test]
+    fn labels_that_look_like_numbers_to_predict_are_a_question() {
+        let dataset = |classes: Vec<String>, sequences: usize| {
+            let mut train = Part::new(1);
+            (0..sequences).for_each(|index| train.push(&[0.0], Some((index % classes.len()) as u32), None));
+            Dataset {
+                name: "d".into(),
+                classes,
+                train,
+                ..Dataset::default()
+            }
+        };
+        let names = |count: usize, text: &dyn Fn(usize) -> String| (0..count).map(text).collect::<Vec<_>>();
+        let asked =
+            |classes: Vec<String>, sequences| check_classes(&dataset(classes, sequences), LabelKind::Ask).is_err();
+        let whole = |number: usize| number.to_string();
+        assert!(asked(names(600, &whole), 600));
+        assert!(asked(names(100, &|number| format!("{}.25", number)), 600));
+        assert!(!asked(names(100, &whole), 600) && !asked(names(10, &whole), 10));
+        assert!(!asked(names(600, &|number| format!("person {number}")), 600));
+        let many = dataset(names(600, &whole), 600);
+        let error = check_classes(&many, LabelKind::Ask).unwrap_err().to_string();
+        assert!(
+            error.starts_with("d: found 600 different numbers as labels of 600 sequences"),
+            "{error}"
+        );
+        assert!(check_classes(&many, LabelKind::Classes).is_ok());
     }
 
     #[test]

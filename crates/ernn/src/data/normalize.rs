@@ -46,18 +46,21 @@ impl Normalization {
     }
 
     fn fit_numbers(view: &View) -> Result<Normalization> {
-        let features = view.features();
+        let (features, channels) = (view.features(), view.channels());
         let mut moments = vec![Moments::default(); features];
-        for (values, filled) in view.stored() {
+        view.each_unnormalized(|values, filled| {
             let mut filled = filled.peekable();
             for (step, row) in values.chunks_exact(features).enumerate() {
                 for (feature, (&value, moments)) in row.iter().zip(&mut moments).enumerate() {
-                    if filled.next_if_eq(&(step * features + feature)).is_none() && !value.is_nan() {
+                    // What is derived of filled values counts: it says how large such a channel is where they stand.
+                    let own = feature < channels;
+                    let is_filled = own && filled.next_if_eq(&(step * channels + feature)).is_some();
+                    if !is_filled && !value.is_nan() {
                         moments.add(f64::from(value));
                     }
                 }
             }
-        }
+        });
         let mut normalization = Normalization::default();
         for (feature, moments) in moments.iter().enumerate() {
             let (mean, scale) = moments
@@ -123,19 +126,18 @@ impl Normalization {
         finite
     }
 
-    /// Refuses numbers that are not finite before or after; `place` is the place of the sequence among those looked at.
-    pub(super) fn check(&self, part: &Part, sequence: usize, place: usize) -> Result<()> {
-        if !matches!(part.values, Values::Numbers(_)) {
-            return Ok(());
-        }
-        for (step, row) in part.sequence(sequence).chunks_exact(part.features).enumerate() {
+    /// Refuses numbers `[length, features]`, of which the first of a step are the data's channels, that are not finite before or after;
+    /// `place` is the place of the sequence among those looked at.
+    pub(super) fn check(&self, values: &[f32], channels: usize, place: usize) -> Result<()> {
+        for (step, row) in values.chunks_exact(self.mean.len().max(1)).enumerate() {
             let bad = |(&value, (&mean, &scale)): (&f32, (&f32, &f32))| {
                 !value.is_finite() || !normalized(value, mean, scale).is_finite()
             };
-            let mut channels = row.iter().zip(self.mean.iter().zip(&self.scale));
-            if let Some(feature) = channels.position(bad) {
+            let mut pairs = row.iter().zip(self.mean.iter().zip(&self.scale));
+            if let Some(feature) = pairs.position(bad) {
+                let kind = if feature < channels { "" } else { "derived " };
                 return Err(problem(format!(
-                    "sequence {}, step {}, channel {}: found {}, expected a finite number, not too far from the mean {} of the \
+                    "sequence {}, step {}, {kind}channel {}: found {}, expected a finite number, not too far from the mean {} of the \
                      training part in units of its deviation",
                     place + 1,
                     step + 1,
@@ -183,16 +185,16 @@ impl Reader {
         }
     }
 
-    /// Normalizes the values of parts like this one.
+    /// Normalizes the values of parts like this one, with so many features after derived ones were added.
     ///
     /// # Errors
     /// If the numbers of features differ.
-    pub fn new(part: Option<&Part>, normalization: &Normalization) -> Result<Self> {
+    pub fn new(part: Option<&Part>, found: usize, normalization: &Normalization) -> Result<Self> {
         let mut reader = Self::plain(part);
-        let Some(part) = part else {
+        if part.is_none() {
             return Ok(reader);
-        };
-        let (found, expected) = (part.features, normalization.mean.len());
+        }
+        let expected = normalization.mean.len();
         if found != expected {
             return Err(problem(format!(
                 "{found} channels, but the normalization was made for {expected}"
@@ -223,12 +225,28 @@ impl Reader {
         }
         let run = self.mean.len();
         for (values, out) in values.chunks(run).zip(out.chunks_mut(run)) {
-            for ((out, &value), (mean, scale)) in out.iter_mut().zip(values).zip(self.mean.iter().zip(&self.scale)) {
-                // Adding 0 makes a negative zero positive.
-                *out = ((f64::from(value) - mean) * scale + 0.0) as f32;
+            for ((out, &value), (&mean, &scale)) in out.iter_mut().zip(values).zip(self.mean.iter().zip(&self.scale)) {
+                *out = read(value, mean, scale);
             }
         }
     }
+
+    /// [`Reader::numbers`] of numbers that already lie where they are wanted.
+    pub fn in_place(&self, values: &mut [f32]) {
+        if self.mean.is_empty() {
+            return;
+        }
+        for values in values.chunks_mut(self.mean.len()) {
+            for (value, (&mean, &scale)) in values.iter_mut().zip(self.mean.iter().zip(&self.scale)) {
+                *value = read(*value, mean, scale);
+            }
+        }
+    }
+}
+
+/// Adding 0 makes a negative zero positive.
+fn read(value: f32, mean: f64, scale: f64) -> f32 {
+    ((f64::from(value) - mean) * scale + 0.0) as f32
 }
 
 fn problem(problem: String) -> Error {

@@ -10,6 +10,7 @@
 use std::path::Path;
 
 use super::OpenOptions;
+use super::labels::Names;
 use super::number::shown;
 use super::raw::{Raw, format_error};
 use crate::{Error, Result};
@@ -46,7 +47,7 @@ enum Kind {
 
 /// Reads a file that holds one array, with the labels inside it (two dimensions) or without labels (three).
 pub(super) fn read(bytes: &[u8], path: &Path, options: &OpenOptions) -> Result<Raw> {
-    sequences(&Array::parse(bytes, path, "")?, None, options)
+    sequences(&Array::parse(bytes, path, "")?, Beside::default(), options)
 }
 
 /// Shape and numbers, row-major, of a file that holds one array that is no data set.
@@ -82,12 +83,20 @@ pub(super) fn bytes(bytes: &[u8], path: &Path, shape: &[usize]) -> Result<Vec<u8
     Ok(array.bytes.to_vec())
 }
 
-/// Makes sequences of an array and, for three dimensions, its labels.
-pub(super) fn sequences(array: &Array, labels: Option<&Array>, options: &OpenOptions) -> Result<Raw> {
-    match (array.shape.as_slice(), labels) {
-        (&[sequences, steps, features], _) => stacked(array, [sequences, steps, features], labels),
+/// The arrays that say something about each sequence.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Beside<'a> {
+    /// Of three dimensions alone: two have the labels inside.
+    pub labels: Option<&'a Array<'a>>,
+    pub groups: Option<&'a Array<'a>>,
+}
+
+/// Makes sequences of an array and what stands beside it.
+pub(super) fn sequences(array: &Array, beside: Beside, options: &OpenOptions) -> Result<Raw> {
+    let mut raw = match (array.shape.as_slice(), beside.labels) {
+        (&[sequences, steps, features], labels) => stacked(array, [sequences, steps, features], labels),
         (&[sequences, columns], None) => edgeml(array, sequences, columns, options),
-        (shape, _) => {
+        (shape, labels) => {
             let expected = if labels.is_some() {
                 "[sequences, steps, features]"
             } else {
@@ -95,15 +104,25 @@ pub(super) fn sequences(array: &Array, labels: Option<&Array>, options: &OpenOpt
             };
             Err(array.error("", &format!("an array of shape {shape:?}"), expected))
         }
+    }?;
+    if let Some(groups) = beside.groups {
+        raw.part.groups = group_numbers(groups, raw.part.len())?;
     }
+    Ok(raw)
+}
+
+/// The groups of the sequences, numbered in order of first appearance as those of a table are.
+fn group_numbers(groups: &Array, sequences: usize) -> Result<Vec<u32>> {
+    groups.must_be_one_a_sequence("group", sequences)?;
+    let mut names = Names::default();
+    let number = |sequence| Ok(names.number(&groups.text(sequence, "group")?));
+    (0..sequences).map(number).collect()
 }
 
 fn stacked(array: &Array, [sequences, steps, features]: [usize; 3], labels: Option<&Array>) -> Result<Raw> {
     array.refuse_empty()?;
-    let fits = |labels: &&Array| labels.shape == [sequences] || labels.shape == [sequences, 1];
-    if let Some(labels) = labels.filter(|labels| !fits(labels)) {
-        let expected = format!("[{sequences}], one label a sequence");
-        return Err(labels.error("", &format!("labels of shape {:?}", labels.shape), &expected));
+    if let Some(labels) = labels {
+        labels.must_be_one_a_sequence("label", sequences)?;
     }
     let mut raw = Raw::new(array.path, features);
     let mut values = Vec::with_capacity(steps * features);
@@ -121,9 +140,8 @@ fn stacked(array: &Array, [sequences, steps, features]: [usize; 3], labels: Opti
             let index = array.offset(&[sequence, at / features, at % features]);
             values.push(array.value(index, &mut raw, || place(at))?);
         }
-        let label = labels
-            .map(|labels| labels.label(sequence, &mut raw, sequence))
-            .transpose()?;
+        let label = labels.map(|labels| labels.text(sequence, "label")).transpose()?;
+        let label = label.map(|label| raw.labels.number(&label));
         raw.part.push(&values, label, None);
     }
     Ok(raw)
@@ -151,7 +169,8 @@ fn edgeml(array: &Array, sequences: usize, columns: usize, options: &OpenOptions
             let index = array.offset(&[sequence, column]);
             values.push(array.value(index, &mut raw, || place(column))?);
         }
-        let label = array.label(array.offset(&[sequence, 0]), &mut raw, sequence)?;
+        let label = array.text_at(array.offset(&[sequence, 0]), "label", sequence)?;
+        let label = raw.labels.number(&label);
         raw.part.push(&values, Some(label), None);
     }
     Ok(raw)
@@ -262,13 +281,26 @@ impl<'a> Array<'a> {
         Ok(value)
     }
 
-    /// The element as a label: whole numbers without a decimal point, other numbers in full, text as it is.
-    fn label(&self, offset: usize, raw: &mut Raw, sequence: usize) -> Result<u32> {
+    /// Refuses an array that does not hold one `what` a sequence.
+    fn must_be_one_a_sequence(&self, what: &str, sequences: usize) -> Result<()> {
+        if self.shape == [sequences] || self.shape == [sequences, 1] {
+            return Ok(());
+        }
+        let expected = format!("[{sequences}], one {what} a sequence");
+        Err(self.error("", &format!("{what}s of shape {:?}", self.shape), &expected))
+    }
+
+    /// The `what` of a sequence, in an array that holds one for each.
+    fn text(&self, sequence: usize, what: &str) -> Result<String> {
+        self.text_at(sequence, what, sequence)
+    }
+
+    /// The element as a label or group: whole numbers without a decimal point, other numbers in full, text as it is.
+    fn text_at(&self, offset: usize, what: &str, sequence: usize) -> Result<String> {
         let bytes = &self.bytes[offset * self.element.size..][..self.element.size];
         let text = self.element.text(bytes).filter(|text| !text.is_empty());
-        let text =
-            text.ok_or_else(|| self.error(&format!(", sequence {}", sequence + 1), "no label", "a number or text"))?;
-        Ok(raw.labels.number(&text))
+        let place = format!(", sequence {}", sequence + 1);
+        text.ok_or_else(|| self.error(&place, &format!("no {what}"), "a number or text"))
     }
 }
 

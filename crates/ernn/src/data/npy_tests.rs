@@ -23,6 +23,13 @@ fn read_with(bytes: &[u8], features: Option<usize>) -> Result<Raw> {
     read(bytes, "a.npy".as_ref(), &options)
 }
 
+fn beside<'a>(labels: &'a Array<'a>) -> Beside<'a> {
+    Beside {
+        labels: Some(labels),
+        groups: None,
+    }
+}
+
 /// Two rows in EdgeML's layout: labels 2 and -1, then 2 steps of 3 features.
 fn edgeml_rows() -> [[f64; 7]; 2] {
     [
@@ -135,13 +142,13 @@ fn stacked_arrays_take_labels_of_any_type() {
     ];
     for (bytes, names) in labels {
         let labels = Array::parse(&bytes, path, "").unwrap();
-        let raw = sequences(&array, Some(&labels), &OpenOptions::default()).unwrap();
+        let raw = sequences(&array, beside(&labels), &OpenOptions::default()).unwrap();
         assert_eq!(raw.labels.names, names);
         assert_eq!(raw.part.sequence(1), [6.0, 7.0, 8.0, 9.0, 10.0, 11.0]);
     }
     let wrong = file("<f8", false, &[3], &bytes_of([1.0; 3].into_iter()));
     let wrong = Array::parse(&wrong, path, "y").unwrap();
-    let error = sequences(&array, Some(&wrong), &OpenOptions::default())
+    let error = sequences(&array, beside(&wrong), &OpenOptions::default())
         .unwrap_err()
         .to_string();
     assert_eq!(

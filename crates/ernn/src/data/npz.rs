@@ -1,4 +1,12 @@
-//! `.npz`, several NumPy arrays in a zip archive: `X` and `y` for one part, or `X_train`, `y_train`, `X_test`, ... for several.
+//! `.npz`, several NumPy arrays in a zip archive.
+//!
+//! ```text
+//! X [sequences, steps, features], y [sequences], groups [sequences]          one part
+//! X_train, y_train, groups_train, X_val, ..., X_test, ...                    several
+//! ```
+//!
+//! `y` and `groups` may be left out. Names are compared without regard to case, and two arrays for one purpose are refused. What
+//! else the archive holds is not read but named.
 
 use std::io::{Cursor, Read};
 use std::path::Path;
@@ -6,21 +14,21 @@ use std::path::Path;
 use zip::ZipArchive;
 
 use super::OpenOptions;
-use super::npy::{self, Array};
+use super::npy::{self, Array, Beside};
 use super::raw::{Raw, format_error};
 use crate::Result;
 
+/// How the names of the arrays of a part end: training (or the only one), validation, test.
+const ENDINGS: [&[&str]; 3] = [&["_train", ""], &["_val", "_valid", "_validation"], &["_test"]];
+/// How they begin: values, labels, groups.
+const BEGINNINGS: [&str; 3] = ["x", "y", "groups"];
+
 /// The parts of an archive: training (or the only one), validation, test.
 pub(super) fn read(bytes: &[u8], path: &Path, options: &OpenOptions) -> Result<[Option<Raw>; 3]> {
-    let arrays = unpack(bytes, path)?;
-    let find = |names: &[&str]| part(&arrays, names, path, options);
-    let parts = [
-        find(&["X_train", "X"])?,
-        find(&["X_val", "X_valid", "X_validation"])?,
-        find(&["X_test"])?,
-    ];
-    if parts[0].is_none() {
-        let names: Vec<String> = arrays.into_iter().map(|(name, _)| name).collect();
+    let mut archive = Archive::unpack(bytes, path)?;
+    let [train, validation, test] = ENDINGS.map(|endings| archive.part(endings, options));
+    let Some(mut train) = train? else {
+        let names: Vec<String> = archive.arrays.into_iter().map(|array| array.name).collect();
         let found = format!("the arrays {}", super::labels::list(&names));
         return Err(format_error(
             path,
@@ -28,43 +36,117 @@ pub(super) fn read(bytes: &[u8], path: &Path, options: &OpenOptions) -> Result<[
             &found,
             "X [sequences, steps, features] and y, or X_train, y_train, X_test, ...",
         ));
-    }
-    Ok(parts)
-}
-
-type Arrays = Vec<(String, Vec<u8>)>;
-
-fn unpack(bytes: &[u8], path: &Path) -> Result<Arrays> {
-    let error = |error: &dyn std::fmt::Display| format_error(path, "", &error.to_string(), "an .npz archive");
-    let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|found| error(&found))?;
-    let mut arrays = Vec::new();
-    for index in 0..archive.len() {
-        let mut file = archive.by_index(index).map_err(|found| error(&found))?;
-        let name = file
-            .name()
-            .map_err(|found| error(&found))?
-            .trim_end_matches(".npy")
-            .to_owned();
-        let mut content = Vec::new();
-        file.read_to_end(&mut content).map_err(|found| error(&found))?;
-        arrays.push((name, content));
-    }
-    Ok(arrays)
-}
-
-fn part(arrays: &Arrays, names: &[&str], path: &Path, options: &OpenOptions) -> Result<Option<Raw>> {
-    let find = |wanted: &str| arrays.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted));
-    let Some((name, values)) = names.iter().find_map(|name| find(name)) else {
-        return Ok(None);
     };
-    let values = Array::parse(values, path, name)?;
-    let labels = find(&name.replacen(['X', 'x'], "y", 1));
-    let labels = labels
-        .map(|(name, bytes)| Array::parse(bytes, path, name))
-        .transpose()?;
-    let raw = npy::sequences(&values, labels.as_ref(), options)?;
-    Ok(Some(Raw {
-        place: format!(", array {name}"),
-        ..raw
-    }))
+    let parts = [validation?, test?];
+    train.notes.extend(archive.note());
+    let [validation, test] = parts;
+    Ok([Some(train), validation, test])
 }
+
+/// An array in the archive; the bytes of one that no part has are not read.
+struct Packed {
+    name: String,
+    bytes: Vec<u8>,
+    used: bool,
+}
+
+struct Archive<'a> {
+    path: &'a Path,
+    arrays: Vec<Packed>,
+}
+
+impl<'a> Archive<'a> {
+    fn unpack(bytes: &[u8], path: &'a Path) -> Result<Archive<'a>> {
+        let error = |error: &dyn std::fmt::Display| format_error(path, "", &error.to_string(), "an .npz archive");
+        let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|found| error(&found))?;
+        let mut arrays = Vec::new();
+        for index in 0..archive.len() {
+            let mut file = archive.by_index(index).map_err(|found| error(&found))?;
+            let name = file.name().map_err(|found| error(&found))?;
+            let name = name.strip_suffix(".npy").unwrap_or(&name).to_owned();
+            let mut bytes = Vec::new();
+            if is_of_a_part(&name) {
+                file.read_to_end(&mut bytes).map_err(|found| error(&found))?;
+            }
+            let used = false;
+            arrays.push(Packed { name, bytes, used });
+        }
+        Ok(Archive { path, arrays })
+    }
+
+    /// Where the one array with this beginning and one of these endings stands, and its ending.
+    fn find<'b>(&mut self, beginning: &str, endings: &[&'b str]) -> Result<Option<(usize, &'b str)>> {
+        let ending_of = |name: &str| {
+            let is_it = |ending: &&&str| name.eq_ignore_ascii_case(&format!("{beginning}{ending}"));
+            endings.iter().find(is_it).copied()
+        };
+        let arrays = self.arrays.iter().enumerate();
+        let found: Vec<(usize, &str)> = arrays
+            .filter_map(|(index, array)| Some((index, ending_of(&array.name)?)))
+            .collect();
+        match found[..] {
+            [] => Ok(None),
+            [(index, ending)] => {
+                self.arrays[index].used = true;
+                Ok(Some((index, ending)))
+            }
+            [(first, _), (second, _), ..] => {
+                let [first, second] = [first, second].map(|index| &self.arrays[index].name);
+                let found = format!("the arrays {first} and {second}");
+                Err(format_error(self.path, "", &found, "only one of them"))
+            }
+        }
+    }
+
+    fn part(&mut self, endings: &[&str], options: &OpenOptions) -> Result<Option<Raw>> {
+        let [values, labels, groups] = BEGINNINGS;
+        let Some((values, ending)) = self.find(values, endings)? else {
+            return Ok(None);
+        };
+        let [labels, groups] = [self.find(labels, &[ending])?, self.find(groups, &[ending])?];
+        let parse = |index: usize| {
+            let Packed { name, bytes, .. } = &self.arrays[index];
+            Array::parse(bytes, self.path, name)
+        };
+        let of_part = |found: Option<(usize, &str)>| found.map(|(index, _)| parse(index)).transpose();
+        let [labels, groups] = [of_part(labels)?, of_part(groups)?];
+        let beside = Beside {
+            labels: labels.as_ref(),
+            groups: groups.as_ref(),
+        };
+        let raw = npy::sequences(&parse(values)?, beside, options)?;
+        Ok(Some(Raw {
+            place: format!(", array {}", self.arrays[values].name),
+            ..raw
+        }))
+    }
+
+    /// Which arrays are not used.
+    fn note(&self) -> Option<String> {
+        let unused: Vec<&str> = self
+            .arrays
+            .iter()
+            .filter(|array| !array.used)
+            .map(|array| array.name.as_str())
+            .collect();
+        let path = self.path.display();
+        let what = match unused[..] {
+            [] => return None,
+            [one] => format!("the array {one} is not used"),
+            _ => format!("the arrays {} are not used", unused.join(", ")),
+        };
+        Some(format!(
+            "{path}: {what}; what is read is X, y and groups, or X_train, y_train, groups_train, X_val, ..., X_test, ..."
+        ))
+    }
+}
+
+fn is_of_a_part(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let mut endings = BEGINNINGS.iter().filter_map(|beginning| name.strip_prefix(beginning));
+    endings.any(|ending| ENDINGS.iter().any(|endings| endings.contains(&ending)))
+}
+
+#[cfg(test)]
+#[path = "npz_tests.rs"]
+mod tests;

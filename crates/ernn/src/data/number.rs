@@ -1,5 +1,15 @@
 //! Numbers in text: a value, or missing (`NaN` inside this room until [`missing`](super::missing) has dealt with it).
 
+/// What stands between the whole and the rest of a number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Decimal {
+    /// `1.5`
+    #[default]
+    Point,
+    /// `1,5`, as well as `1.5`: who reads has to see to it that a file has one of them.
+    Comma,
+}
+
 /// Reads a cell: a number that fits `f32`, or NaN for a missing value (empty, `?`, `NaN`, `NA`, `null`).
 ///
 /// The error is what was expected instead.
@@ -16,7 +26,35 @@ pub fn parse(text: &[u8]) -> Result<f32, &'static str> {
     Ok(number)
 }
 
-fn is_missing(text: &[u8]) -> bool {
+/// The same, where the decimal sign may be a comma.
+pub(crate) fn parse_as(text: &[u8], decimal: Decimal) -> Result<f32, &'static str> {
+    match with_point(text, decimal) {
+        None => parse(text),
+        Some(text) => parse(&text),
+    }
+}
+
+/// The number of a cell with all its digits, where it is one.
+pub(crate) fn exact(text: &[u8], decimal: Decimal) -> Option<f64> {
+    let pointed = with_point(text, decimal);
+    let text = pointed.as_deref().unwrap_or(text);
+    let number = std::str::from_utf8(text.trim_ascii()).ok()?.parse::<f64>().ok()?;
+    number.is_finite().then_some(number)
+}
+
+/// A number with a decimal comma as one with a point; none if the text is no such number.
+fn with_point(text: &[u8], decimal: Decimal) -> Option<Vec<u8>> {
+    if decimal == Decimal::Point || text.contains(&b'.') {
+        return None;
+    }
+    let comma = text.iter().position(|&byte| byte == b',')?;
+    let mut pointed = text.to_vec();
+    pointed[comma] = b'.';
+    Some(pointed)
+}
+
+/// Whether a cell says that its value is missing.
+pub(crate) fn is_missing(text: &[u8]) -> bool {
     ["", "?", "na", "n/a", "nan", "null"]
         .iter()
         .any(|word| text.eq_ignore_ascii_case(word.as_bytes()))
@@ -28,12 +66,9 @@ pub(crate) fn shown(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text.trim_ascii());
     let mut shown = String::new();
     for letter in text.chars().take(LONGEST) {
-        if letter.is_control() {
-            shown.extend(letter.escape_debug())
-        } else {
-            shown.push(letter)
-        }
+        shown.push(letter);
     }
+    let mut shown = crate::names::line(shown);
     if text.chars().count() > LONGEST {
         shown.push_str("...");
     }
@@ -71,8 +106,23 @@ mod tests {
     }
 
     #[test]
+    fn decimal_commas() {
+        assert_eq!(parse_as(b"1,5", Decimal::Comma), Ok(1.5));
+        assert_eq!(parse_as(b"-2,5e3", Decimal::Comma), Ok(-2500.0));
+        assert_eq!(parse_as(b"1.5", Decimal::Comma), Ok(1.5));
+        assert_eq!(parse_as(b"1,5", Decimal::Point), Err("a number"));
+        for text in ["1.234,5", "1,2,3", ",", "a,b"] {
+            assert_eq!(parse_as(text.as_bytes(), Decimal::Comma), Err("a number"), "{text}");
+        }
+        assert_eq!(exact(b"1700000000020", Decimal::Point), Some(1700000000020.0));
+        assert_eq!(exact(b" 0,25 ", Decimal::Comma), Some(0.25));
+        assert_eq!(exact(b"inf", Decimal::Point), None);
+        assert_eq!(exact(b"?", Decimal::Point), None);
+    }
+
+    #[test]
     fn shown_text_is_one_short_line() {
-        assert_eq!(shown(b"a\nb"), "\"a\\nb\"");
+        assert_eq!(shown(b"a\nb"), "\"a\\u{a}b\"");
         assert!(shown(&[b'x'; 500]).len() < 70);
     }
 }

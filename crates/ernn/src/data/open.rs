@@ -4,10 +4,16 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::raw::{Raw, assemble};
+use super::similar::{is_misspelled, similar};
 use super::{
-    Dataset, MissingPolicy, Preparation, Sequences, TextOptions, Vocabulary, csv, folder, known, npy, npz, text, ts,
+    Dataset, MissingPolicy, Preparation, Sequences, TableOptions, TextOptions, Vocabulary, csv, folder, known, labels,
+    npy, npz, text, ts,
 };
 use crate::{Error, Result};
+
+/// The path that means standard input, and what it is called.
+const STDIN: &str = "-";
+const STDIN_NAME: &str = "standard input";
 
 /// How to open data.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -20,10 +26,14 @@ pub struct OpenOptions {
     pub features: Option<usize>,
     /// Where features of recordings are kept; without it `ernn` in the user's cache folder.
     pub cache: Option<PathBuf>,
+    /// Where the names of recordings of a person's own tell the group, such as `*_{group}_*`.
+    pub group_pattern: Option<String>,
     /// How known data sets are prepared.
     pub preparation: Preparation,
-    /// How text becomes tokens.
+    /// How text becomes tokens, and how the letters of a table are written.
     pub text: TextOptions,
+    /// What the columns of a table of numbers are.
+    pub table: TableOptions,
 }
 
 impl OpenOptions {
@@ -38,7 +48,8 @@ impl OpenOptions {
     }
 }
 
-/// Opens a data set by its known name or its path; a path that equals a known name is written `./name`.
+/// Opens a data set by its known name or its path. A name that is both is refused: it is written `./name` for the path, and
+/// `known:name` for the known set.
 ///
 /// A file without parts of its own becomes the training part.
 ///
@@ -49,21 +60,63 @@ pub fn open(name_or_path: &str, options: &OpenOptions) -> Result<Dataset> {
         return dataset;
     }
     let path = Path::new(name_or_path);
-    if text::is_text(path, &options.text) {
+    if options.table.layout.is_default() && text::is_text(path, &options.text) {
         return text::open(name_or_path, path, &options.text);
+    }
+    let dataset = open_numbers(name_or_path, path, options)?;
+    labels::check_classes(&dataset, options.table.labels)?;
+    Ok(dataset)
+}
+
+fn open_numbers(name_or_path: &str, path: &Path, options: &OpenOptions) -> Result<Dataset> {
+    if name_or_path == STDIN {
+        return Format::read_stream(std::io::stdin().lock(), Path::new(STDIN_NAME), options)
+            .and_then(|parts| assembled(STDIN_NAME, parts, options));
     }
     if path.is_dir() {
         return folder::open(name_or_path, path, options);
     }
     if !path.exists() {
-        return Err(Error::Data {
-            dataset: name_or_path.to_owned(),
-            problem: "no file or folder of this name, and not one of the known data sets (`ernn data list`)".to_owned(),
-        });
+        return Err(nothing_of(name_or_path));
     }
-    let [train, validation, test] = Format::read(path, &read_file(path)?, options)?
-        .map(|part| part.map(|raw| raw.finish(options.missing)).transpose());
-    assemble(name_or_path, train?.unwrap_or_default(), [validation?, test?])
+    assembled(name_or_path, Format::read(path, options)?, options)
+}
+
+fn assembled(name: &str, parts: [Option<Raw>; 3], options: &OpenOptions) -> Result<Dataset> {
+    let [train, validation, test] = parts.map(|part| part.map(|raw| raw.finish(options.missing)).transpose());
+    assemble(name, train?.unwrap_or_default(), [validation?, test?])
+}
+
+/// Nothing has this name: what may have been meant is named.
+fn nothing_of(name: &str) -> Error {
+    let path = Path::new(name);
+    let known = known::known().iter().map(|known| known.name);
+    let mut meant: Vec<String> = similar(known::plain_name(name), known)
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let beside = std::fs::read_dir(folder.unwrap_or(Path::new(".")))
+        .into_iter()
+        .flatten()
+        .flatten();
+    let mut beside: Vec<String> = beside
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    beside.sort();
+    let own = path.file_name().unwrap_or_default().to_string_lossy();
+    let near = beside.iter().filter(|name| is_misspelled(&own, name));
+    meant.extend(near.take(3).map(|name| path.with_file_name(name).display().to_string()));
+    let meant = match meant.is_empty() {
+        true => String::new(),
+        false => format!("; did you mean {}?", super::list(&meant)),
+    };
+    Error::Data {
+        dataset: name.to_owned(),
+        problem: format!(
+            "no file or folder of this name, and not one of the known data sets (`ernn data list`){meant}"
+        ),
+    }
 }
 
 /// Opens one file, labelled or not, as sequences in file order.
@@ -71,23 +124,22 @@ pub fn open(name_or_path: &str, options: &OpenOptions) -> Result<Dataset> {
 /// # Errors
 /// As [`open`].
 pub fn open_sequences(path: &Path, options: &OpenOptions) -> Result<Sequences> {
-    let bytes = read_file(path)?;
-    Format::read_part(path, &bytes, options)?
+    Format::read_part(path, options)?
         .finish(options.missing)?
         .into_sequences()
 }
 
-/// Reads a CSV table from a stream, e.g. standard input, as sequences in the order of the table.
+/// Reads a file from a stream, e.g. standard input, as sequences in its order: a table, arrays or series, as its content says.
 ///
 /// # Errors
 /// As [`open`]; the place is called `standard input`.
-pub fn read_sequences(mut reader: impl Read, options: &OpenOptions) -> Result<Sequences> {
-    let path = Path::new("standard input");
-    let mut bytes = Vec::new();
-    reader
-        .read_to_end(&mut bytes)
-        .map_err(|source| io_error(path, source))?;
-    csv::read(&bytes, path)?.finish(options.missing)?.into_sequences()
+pub fn read_sequences(reader: impl Read, options: &OpenOptions) -> Result<Sequences> {
+    one_part(
+        Format::read_stream(reader, Path::new(STDIN_NAME), options)?,
+        Path::new(STDIN_NAME),
+    )?
+    .finish(options.missing)?
+    .into_sequences()
 }
 
 /// Opens texts to classify, labelled or not, as tokens of a vocabulary: a table with a text column (without a name for it in the
@@ -104,7 +156,7 @@ pub fn open_texts(path: &Path, options: &OpenOptions, vocabulary: &Vocabulary) -
 /// # Errors
 /// As [`open`]; the place is called `standard input`.
 pub fn read_texts(reader: impl Read, options: &OpenOptions, vocabulary: &Vocabulary) -> Result<Sequences> {
-    text::unlabelled::stream(reader, Path::new("standard input"), &options.text, vocabulary)
+    text::unlabelled::stream(reader, Path::new(STDIN_NAME), &options.text, vocabulary)
 }
 
 fn io_error(path: &Path, source: std::io::Error) -> Error {
@@ -117,6 +169,12 @@ fn io_error(path: &Path, source: std::io::Error) -> Error {
 
 pub(super) fn read_file(path: &Path) -> Result<Vec<u8>> {
     std::fs::read(path).map_err(|source| io_error(path, source))
+}
+
+/// Something whose name tells no format: a pipe, or `/dev/stdin` whatever stands behind it.
+pub(super) fn is_stream(path: &Path) -> bool {
+    let special = path.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir());
+    special || path == Path::new(STDIN_NAME) || path.starts_with("/dev") || path.starts_with("/proc/self/fd")
 }
 
 /// A file format, told from the end of the file's name.
@@ -139,31 +197,77 @@ impl Format {
         }
     }
 
+    /// What a pipe has given: its name tells nothing. What is neither an array nor begins as a `.ts` does, is a table.
+    fn of_content(bytes: &[u8]) -> Format {
+        match bytes.trim_ascii_start() {
+            [b'@' | b'#', ..] => Format::Ts,
+            _ if bytes.starts_with(b"\x93NUMPY") => Format::Npy,
+            _ if bytes.starts_with(b"PK\x03\x04") => Format::Npz,
+            _ => Format::Csv,
+        }
+    }
+
     /// Training (or the only), validation and test part of a file.
-    fn read(path: &Path, bytes: &[u8], options: &OpenOptions) -> Result<[Option<Raw>; 3]> {
-        let format = Format::of(path).ok_or_else(|| Error::Data {
+    fn read(path: &Path, options: &OpenOptions) -> Result<[Option<Raw>; 3]> {
+        if is_stream(path) {
+            let pipe = std::fs::File::open(path).map_err(|source| io_error(path, source))?;
+            return Format::read_stream(pipe, path, options);
+        }
+        // Whoever says that a file has no header says that it is a table.
+        let said = (!options.table.layout.is_default()).then_some(Format::Csv);
+        let format = Format::of(path).or(said).ok_or_else(|| Error::Data {
             dataset: path.display().to_string(),
             problem: "not a known kind of file: expected .ts, .csv, .tsv, .npy or .npz".to_owned(),
         })?;
+        let one = |raw| [Some(raw), None, None];
         match format {
-            Format::Ts => ts::read(bytes, path).map(|raw| [Some(raw), None, None]),
-            Format::Csv => csv::read(bytes, path).map(|raw| [Some(raw), None, None]),
-            Format::Npy => npy::read(bytes, path, options).map(|raw| [Some(raw), None, None]),
-            Format::Npz => npz::read(bytes, path, options),
+            Format::Ts => ts::read(&read_file(path)?, path).map(one),
+            Format::Csv => csv::read(path, options).map(one),
+            Format::Npy => npy::read(&read_file(path)?, path, options).map(one),
+            Format::Npz => npz::read(&read_file(path)?, path, options),
+        }
+    }
+
+    /// The same of what can be read once alone; `path` names it in errors. A table is not held whole.
+    fn read_stream(mut source: impl Read, path: &Path, options: &OpenOptions) -> Result<[Option<Raw>; 3]> {
+        let error = |source| io_error(path, source);
+        let mut beginning = Vec::new();
+        (&mut source)
+            .take(BEGINNING)
+            .read_to_end(&mut beginning)
+            .map_err(error)?;
+        let format = Format::of_content(&beginning);
+        let mut source = std::io::Cursor::new(beginning).chain(source);
+        if format == Format::Csv {
+            return Ok([Some(csv::read_stream(source, path, options)?), None, None]);
+        }
+        let mut bytes = Vec::new();
+        source.read_to_end(&mut bytes).map_err(error)?;
+        match format {
+            Format::Ts => Ok([Some(ts::read(&bytes, path)?), None, None]),
+            Format::Npy => Ok([Some(npy::read(&bytes, path, options)?), None, None]),
+            _ => npz::read(&bytes, path, options),
         }
     }
 
     /// A file that has to be one part.
-    pub fn read_part(path: &Path, bytes: &[u8], options: &OpenOptions) -> Result<Raw> {
-        match Format::read(path, bytes, options)? {
-            [Some(raw), None, None] => Ok(raw),
-            _ => Err(super::raw::format_error(
-                path,
-                "",
-                "several parts in one file",
-                "the arrays X and y of one part",
-            )),
-        }
+    pub fn read_part(path: &Path, options: &OpenOptions) -> Result<Raw> {
+        one_part(Format::read(path, options)?, path)
+    }
+}
+
+/// Bytes of a pipe that tell its format.
+const BEGINNING: u64 = 64;
+
+fn one_part(parts: [Option<Raw>; 3], path: &Path) -> Result<Raw> {
+    match parts {
+        [Some(raw), None, None] => Ok(raw),
+        _ => Err(super::raw::format_error(
+            path,
+            "",
+            "several parts in one file",
+            "the arrays X and y of one part",
+        )),
     }
 }
 

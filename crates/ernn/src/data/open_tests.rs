@@ -138,6 +138,27 @@ fn cases_that_are_refused() {
 }
 
 #[test]
+fn an_archive_with_groups_is_split_as_the_same_table() {
+    let Some(folder) = cases() else { return };
+    let [table, archive] = ["groups.csv", "groups.npz"].map(|name| {
+        let path = folder.join(name).display().to_string();
+        open(&path, &OpenOptions::default()).unwrap()
+    });
+    assert_eq!(archive.train.groups, table.train.groups);
+    assert_eq!(archive.train.labels, table.train.labels);
+    let split = |data: &Dataset| crate::data::split(&data.train, 0.2, 1).unwrap();
+    assert_eq!(split(&archive), split(&table));
+    let (train, validation) = split(&archive);
+    let group = |sequence: &usize| archive.train.groups[*sequence];
+    assert!(
+        validation
+            .iter()
+            .all(|sequence| train.iter().all(|other| group(other) != group(sequence)))
+    );
+    assert_eq!(archive.notes, Vec::<String>::new());
+}
+
+#[test]
 fn a_new_label_in_the_test_file() {
     let Some(folder) = cases() else { return };
     let path = |name: &str| folder.join(name).display().to_string();
@@ -216,8 +237,27 @@ fn sequences_from_a_stream() {
         .to_string();
     assert_eq!(
         error,
-        "standard input, line 2, column \"x\": found \"c\", expected a number"
+        "standard input, line 2, column \"x\": found \"c\", expected a number (--ignore x leaves the column out, --group-column x makes \
+         groups of it)"
     );
+}
+
+#[test]
+fn a_stream_is_told_by_its_content() {
+    let x = file("|u1", false, &[2, 3, 1], &[1, 2, 3, 4, 5, 6]);
+    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    archive
+        .start_file("X.npy", zip::write::SimpleFileOptions::default())
+        .unwrap();
+    std::io::Write::write_all(&mut archive, &x).unwrap();
+    let archive = archive.finish().unwrap().into_inner();
+    let series = b"# made\n@classLabel false\n@data\n1,2,3\n4,5,6\n";
+    let table = b"series,x\na,1\na,2\na,3\nb,4\nb,5\nb,6\n";
+    for bytes in [&x[..], &archive, series, table] {
+        let read = read_sequences(bytes, &OpenOptions::default()).unwrap();
+        assert_eq!(read.part.values.numbers(), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        assert_eq!(read.part.len(), 2);
+    }
 }
 
 #[test]

@@ -249,6 +249,8 @@ pub struct Dataset {
     pub validation: Option<Part>,
     /// The test part, where there is one.
     pub test: Option<Part>,
+    /// What a person should know about how the files were understood, a sentence each.
+    pub notes: Vec<String>,
 }
 
 impl Dataset {
@@ -288,6 +290,8 @@ pub struct Sequences {
     pub names: Vec<String>,
     /// The sequences themselves.
     pub part: Part,
+    /// What a person should know about how the file was understood, a sentence each.
+    pub notes: Vec<String>,
 }
 
 #[cfg(test)]

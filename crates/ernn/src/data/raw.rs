@@ -28,6 +28,8 @@ pub(crate) struct Raw {
     pub declared: Vec<String>,
     /// Where the first missing value stands, e.g. `, line 3, column "x"`.
     pub first_missing: Option<String>,
+    /// What a person should know about how the file was understood, a sentence each.
+    pub notes: Vec<String>,
 }
 
 impl Raw {
@@ -66,6 +68,7 @@ impl Raw {
             classes,
             names,
             part: self.part,
+            notes: self.notes,
         })
     }
 
@@ -81,6 +84,8 @@ pub(crate) fn assemble(name: &str, mut train: Raw, others: [Option<Raw>; 2]) -> 
     let classes = train.classes();
     let source = train.path.display().to_string();
     labels::map(&mut train.part, &train.labels.names, &classes, &source)?;
+    let mut notes = std::mem::take(&mut train.notes);
+    notes.extend(others.iter().flatten().flat_map(|raw| raw.notes.clone()));
     let [validation, test] = others.map(|other| other.map(|raw| fit_to(&train, &classes, raw)).transpose());
     Ok(Dataset {
         name: name.to_owned(),
@@ -89,6 +94,7 @@ pub(crate) fn assemble(name: &str, mut train: Raw, others: [Option<Raw>; 2]) -> 
         test: test?,
         feature_names: train.feature_names,
         train: train.part,
+        notes,
         ..Dataset::default()
     })
 }

@@ -1,11 +1,11 @@
 //! Sequences as training and evaluation see them: chosen, in an order of their own, normalized; nothing is copied.
 //!
-//! A [`View`] borrows one or more parts and is the only way in which batches read them. Numbers are normalized, pixels and
-//! noise are made, where they are read.
+//! A [`View`] borrows one or more parts and is the only way in which batches read them. Channels are derived, numbers normalized, pixels
+//! and noise made, where they are read.
 
 use super::normalize::Reader;
-use super::{Normalization, Part, Values};
-use crate::Result;
+use super::{Derivation, Deriver, Normalization, Part, Values};
+use crate::{Error, Result};
 
 /// Chosen sequences of one or more parts.
 #[derive(Clone, Debug)]
@@ -15,6 +15,8 @@ pub struct View<'a> {
     members: Vec<(u32, u32)>,
     /// Of a text: the tokens that are seen; else all steps.
     tokens: Option<(usize, usize)>,
+    /// What makes further channels of those of the data.
+    deriver: Option<Deriver>,
     reader: Reader,
 }
 
@@ -39,6 +41,7 @@ impl<'a> View<'a> {
         View {
             members: members.collect(),
             tokens: None,
+            deriver: None,
             reader: Reader::plain(parts.first().copied()),
             parts,
         }
@@ -84,17 +87,59 @@ impl<'a> View<'a> {
         self.members = indices.iter().map(|&index| self.members[index]).collect();
     }
 
+    /// The same sequences with the channels that a model derives behind their own. Comes before [`View::normalized`].
+    ///
+    /// # Errors
+    /// If the sequences are not numbers, or have other channels.
+    pub fn derived(mut self, derivation: &Derivation) -> Result<Self> {
+        if !derivation.is_none() {
+            derivation.check(self.first_part())?;
+            self.deriver = Some(derivation.ready(self.channels()));
+        }
+        Ok(self)
+    }
+
     /// The same sequences, normalized where they are read.
     ///
     /// # Errors
     /// If the features do not fit, or a value is not finite before or after.
     pub fn normalized(mut self, normalization: &Normalization) -> Result<Self> {
-        self.reader = Reader::new(self.parts.first().copied(), normalization)?;
-        for index in 0..self.len() {
-            let (part, sequence) = self.member(index);
-            normalization.check(part, sequence, index)?;
+        self.reader = Reader::new(self.parts.first().copied(), self.features(), normalization)?;
+        let numbers = |part: &Part| matches!(part.values, Values::Numbers(_));
+        if self.first_part().is_some_and(numbers) {
+            let mut room = Vec::new();
+            for index in 0..self.len() {
+                normalization.check(self.unnormalized(index, &mut room), self.channels(), index)?;
+            }
         }
         Ok(self)
+    }
+
+    /// The numbers of a sequence with all derived channels, in `room` if there are any.
+    fn unnormalized<'r>(&self, index: usize, room: &'r mut Vec<f32>) -> &'r [f32]
+    where
+        'a: 'r,
+    {
+        let stored = self.numbers(index);
+        match &self.deriver {
+            None => stored,
+            Some(deriver) => {
+                room.resize(self.length(index) * deriver.features(), 0.0);
+                deriver.sequence(stored, room);
+                room
+            }
+        }
+    }
+
+    /// Why a sequence cannot be normalized, with its place; none if it can.
+    pub fn refusal(&self, index: usize, normalization: &Normalization) -> Option<Error> {
+        let (part, _) = self.member(index);
+        if !matches!(part.values, Values::Numbers(_)) {
+            return None;
+        }
+        let mut room = Vec::new();
+        let values = self.unnormalized(index, &mut room);
+        normalization.check(values, self.channels(), index).err()
     }
 
     fn member(&self, index: usize) -> (&'a Part, usize) {
@@ -112,8 +157,13 @@ impl<'a> View<'a> {
         self.members.is_empty()
     }
 
-    /// Values a step; 1 for tokens.
+    /// Values a step with those that are derived; 1 for tokens.
     pub fn features(&self) -> usize {
+        self.deriver.as_ref().map_or(self.channels(), Deriver::features)
+    }
+
+    /// Values a step of the data itself; 1 for tokens.
+    pub fn channels(&self) -> usize {
         self.parts.first().map_or(0, |part| part.features)
     }
 
@@ -183,29 +233,66 @@ impl<'a> View<'a> {
         }
     }
 
+    /// The numbers of a sequence as they are stored, `[length, channels]`; empty if it is of something else.
+    pub fn numbers(&self, index: usize) -> &'a [f32] {
+        let (part, sequence) = self.member(index);
+        match &part.values {
+            Values::Numbers(_) => part.sequence(sequence),
+            _ => &[],
+        }
+    }
+
+    /// Writes the values of a sequence, `[length, features]`, derived and normalized from these numbers `[length, channels]`: those of
+    /// [`View::numbers`], or what an augmentation has made of them.
+    ///
+    /// # Panics
+    /// If `out` has another size.
+    pub fn read_from(&self, numbers: &[f32], out: &mut [f32]) {
+        match &self.deriver {
+            None => self.reader.numbers(numbers, out),
+            Some(deriver) => {
+                assert_eq!(
+                    numbers.len() * self.features(),
+                    out.len() * self.channels(),
+                    "room for a sequence"
+                );
+                deriver.sequence(numbers, out);
+                self.reader.in_place(out);
+            }
+        }
+    }
+
     /// Writes the normalized values of a sequence, `[length, features]`.
     ///
     /// # Panics
     /// If `out` has another size, or the sequences are tokens.
     pub fn read(&self, index: usize, out: &mut [f32]) {
         let (part, sequence) = self.member(index);
-        assert_eq!(out.len(), part.length(sequence) * part.features, "room for a sequence");
+        assert_eq!(
+            out.len(),
+            part.length(sequence) * self.features(),
+            "room for a sequence"
+        );
         match &part.values {
-            Values::Numbers(_) => self.reader.numbers(part.sequence(sequence), out),
+            Values::Numbers(_) => self.read_from(part.sequence(sequence), out),
             Values::Images(images) => images.read(sequence, self.reader.tables(), out),
             Values::Tokens(_) => panic!("tokens are not numbers"),
         }
     }
 
-    /// Gives each sequence's stored numbers, with the positions among them that were filled in.
-    pub(super) fn stored(&self) -> impl Iterator<Item = (&'a [f32], impl Iterator<Item = usize>)> {
-        (0..self.len()).map(|index| {
+    /// Gives each sequence's numbers before they are normalized, with the positions among its stored ones that were filled in.
+    pub(super) fn each_unnormalized(&self, mut take: impl FnMut(&[f32], &mut dyn Iterator<Item = usize>)) {
+        let mut room = Vec::new();
+        for index in 0..self.len() {
             let (part, sequence) = self.member(index);
             let [start, end] = [0, 1].map(|next| part.offsets[sequence + next] * part.features);
             let first = part.filled.partition_point(|&position| position < start);
-            let filled = part.filled[first..].iter().take_while(move |&&position| position < end);
-            (part.sequence(sequence), filled.map(move |&position| position - start))
-        })
+            let filled = part.filled[first..].iter().take_while(|&&position| position < end);
+            take(
+                self.unnormalized(index, &mut room),
+                &mut filled.map(|&position| position - start),
+            );
+        }
     }
 
     /// Each sequence's picture, for parts of pictures.
@@ -257,7 +344,8 @@ mod tests {
         let view = View::chosen(&part, &[2, 1]);
         assert_eq!((view.len(), view.longest(), view.steps()), (2, 2, 3));
         assert_eq!((read(&view, 0), view.labels()), (vec![7.0, 8.0], vec![0, 1]));
-        let filled: Vec<Vec<usize>> = view.stored().map(|(_, filled)| filled.collect()).collect();
+        let mut filled: Vec<Vec<usize>> = Vec::new();
+        view.each_unnormalized(|_, positions| filled.push(positions.collect()));
         assert_eq!(filled, [vec![1], vec![2]]);
     }
 

@@ -3,13 +3,21 @@
 //! Sequences of similar length share a batch; results come back in the order of the part, and each one is the same bits
 //! whatever it shared a batch with.
 
+mod answers;
+mod folds;
 mod metric;
 mod report;
+mod spread;
+pub(crate) mod statistics;
 mod stream;
 
+pub use answers::{Answer, number_each, predict_each};
 use ernn_kernels::RowLoss;
+pub use folds::{FoldReport, FoldResult, FoldsReport, GroupReport};
 pub use metric::Metric;
 pub use report::{ClassReport, Evaluation};
+pub use spread::Spread;
+pub(crate) use spread::mean;
 pub use stream::Stream;
 pub(crate) use stream::for_streams;
 
@@ -46,11 +54,7 @@ pub fn predict<'a>(saved: &SavedModel, part: impl Into<View<'a>>) -> Result<Vec<
 /// # Errors
 /// As [`predict`].
 pub fn predict_named<'a>(saved: &SavedModel, part: impl Into<View<'a>>, names: &[String]) -> Result<Vec<Prediction>> {
-    if saved.model.config().task != Task::Classification {
-        return Err(unusable(
-            "found a model that does not give classes of sequences, expected one that does".to_string(),
-        ));
-    }
+    must_be(saved, Task::Classification)?;
     let logits = finite_logits(&saved.model, &prepared(saved, part.into())?, names)?;
     Ok(rows(&logits, saved.classes.len()).map(prediction).collect())
 }
@@ -60,12 +64,21 @@ pub fn predict_named<'a>(saved: &SavedModel, part: impl Into<View<'a>>, names: &
 /// # Errors
 /// If the sequences do not fit the model, it gives no number for a sequence, or one is not finite.
 pub fn predict_numbers<'a>(saved: &SavedModel, part: impl Into<View<'a>>, names: &[String]) -> Result<Vec<f32>> {
-    if saved.model.config().task != Task::Regression {
-        return Err(unusable(
-            "found a model that does not give a number for a sequence, expected one that does".to_string(),
-        ));
-    }
+    must_be(saved, Task::Regression)?;
     finite_logits(&saved.model, &prepared(saved, part.into())?, names)
+}
+
+fn must_be(saved: &SavedModel, task: Task) -> Result<()> {
+    if saved.model.config().task == task {
+        return Ok(());
+    }
+    let what = match task {
+        Task::Regression => "a number for a sequence",
+        _ => "classes of sequences",
+    };
+    Err(unusable(format!(
+        "found a model that does not give {what}, expected one that does"
+    )))
 }
 
 /// Measures the model on raw labelled sequences, whose labels are indices into the model's classes.
@@ -202,15 +215,18 @@ fn finite_logits(model: &Model<f32>, part: &View, names: &[String]) -> Result<Ve
     let logits = logits(model, part)?;
     for (sequence, row) in rows(&logits, model.config().classes).enumerate() {
         if let Some(value) = not_finite(row) {
-            let number = (sequence + 1).to_string();
-            let name = names.get(sequence).unwrap_or(&number);
-            let steps = part.length(sequence);
-            return Err(unusable(format!(
-                "sequence {name} of {steps} steps: found an output of {value}, expected finite numbers"
-            )));
+            return Err(unusable(no_answer(part, sequence, names, value)));
         }
     }
     Ok(logits)
+}
+
+/// Names a sequence whose output is no number.
+fn no_answer(part: &View, sequence: usize, names: &[String], value: f32) -> String {
+    let number = (sequence + 1).to_string();
+    let name = names.get(sequence).unwrap_or(&number);
+    let steps = part.length(sequence);
+    format!("sequence {name} of {steps} steps: found an output of {value}, expected finite numbers")
 }
 
 /// The first number that is infinite or none at all.
@@ -258,7 +274,12 @@ fn learned_steps(model: &Model<f32>) -> Option<usize> {
 
 /// Normalized as the training part was; refused if they do not fit the model.
 pub(crate) fn prepared<'a>(saved: &SavedModel, part: View<'a>) -> Result<View<'a>> {
-    let expected = saved.model.config().features();
+    must_fit(saved, &part)?;
+    part.derived(&saved.derivation)?.normalized(&saved.normalization)
+}
+
+fn must_fit(saved: &SavedModel, part: &View) -> Result<()> {
+    let expected = saved.channels();
     if part.is_tokens() != saved.model.config().embedding.is_some() {
         let kind = |tokens: bool| if tokens { "tokens" } else { "numbers" };
         let problem = format!("found {}, expected {}", kind(part.is_tokens()), kind(!part.is_tokens()));
@@ -269,7 +290,7 @@ pub(crate) fn prepared<'a>(saved: &SavedModel, part: View<'a>) -> Result<View<'a
         let problem = format!("found {} values a step, expected {expected} ({names})", part.features());
         return Err(unusable(problem));
     }
-    part.normalized(&saved.normalization)
+    Ok(())
 }
 
 fn unusable(problem: String) -> Error {

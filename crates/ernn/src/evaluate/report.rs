@@ -18,6 +18,9 @@ pub struct ClassReport {
     pub precision: Option<f64>,
     /// Part of the sequences of this class that were called so; none if the part has no such sequence.
     pub recall: Option<f64>,
+    /// Harmonic mean of precision and recall; none if no sequence is of this class or was called so.
+    #[serde(default)]
+    pub f1: Option<f64>,
 }
 
 /// A model on a part of a data set, in numbers.
@@ -34,6 +37,9 @@ pub struct Evaluation {
     /// Mean recall over the classes that occur: says what accuracy hides when classes are unequal. For classes of sequences.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub balanced_accuracy: Option<f64>,
+    /// Mean F1 over the classes that have one. For classes of sequences.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub macro_f1: Option<f64>,
     /// `e` to the loss, for next tokens: as many tokens to choose from, all alike, would be as hard.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub perplexity: Option<f64>,
@@ -62,12 +68,12 @@ impl Evaluation {
         let per_class: Vec<ClassReport> = (0..classes.len())
             .map(|class| class_report(&classes[class], class, &confusion))
             .collect();
-        let recalls: Vec<f64> = per_class.iter().filter_map(|class| class.recall).collect();
         Evaluation {
             examples: labels.len(),
             loss: total_loss / labels.len().max(1) as f64,
             accuracy: Some(ratio(correct, labels.len()).unwrap_or(0.0)),
-            balanced_accuracy: Some(recalls.iter().sum::<f64>() / recalls.len().max(1) as f64),
+            balanced_accuracy: Some(mean(per_class.iter().filter_map(|class| class.recall))),
+            macro_f1: Some(mean(per_class.iter().filter_map(|class| class.f1))),
             per_class,
             confusion,
             ..Evaluation::default()
@@ -112,14 +118,21 @@ impl Evaluation {
 
 fn class_report(name: &str, class: usize, confusion: &[Vec<usize>]) -> ClassReport {
     let correct = confusion[class][class];
-    let support = confusion[class].iter().sum();
-    let called = confusion.iter().map(|row| row[class]).sum();
+    let support: usize = confusion[class].iter().sum();
+    let called: usize = confusion.iter().map(|row| row[class]).sum();
     ClassReport {
         name: name.to_string(),
         support,
         precision: ratio(correct, called),
         recall: ratio(correct, support),
+        f1: ratio(2 * correct, support + called),
     }
+}
+
+/// 0 of nothing.
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (sum, count) = values.fold((0.0, 0_usize), |(sum, count), value| (sum + value, count + 1));
+    sum / count.max(1) as f64
 }
 
 fn ratio(part: usize, whole: usize) -> Option<f64> {
@@ -143,5 +156,17 @@ mod tests {
         assert_eq!(found.per_class[2].recall, None);
         assert_eq!(found.per_class[2].precision, None);
         assert_eq!(found.per_class[1].precision, Some(0.5));
+        // As scikit-learn's f1_score(average="macro"): over the classes that occur or were called.
+        let f1: Vec<Option<f64>> = found.per_class.iter().map(|class| class.f1).collect();
+        assert_eq!(f1, [Some(4.0 / 6.0), Some(0.5), None]);
+        assert_eq!(found.macro_f1, Some((4.0 / 6.0 + 0.5) / 2.0));
+    }
+
+    #[test]
+    fn reports_from_before_f1_still_load() {
+        let text = r#"{"examples": 2, "loss": 0.5, "accuracy": 1.0, "confusion": [[2]],
+            "per_class": [{"name": "a", "support": 2, "precision": 1.0, "recall": 1.0}]}"#;
+        let found: Evaluation = serde_json::from_str(text).unwrap();
+        assert_eq!((found.macro_f1, found.per_class[0].f1), (None, None));
     }
 }

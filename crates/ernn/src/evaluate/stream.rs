@@ -4,14 +4,17 @@ use std::borrow::Cow;
 
 use super::{Prediction, not_finite, prediction, unusable};
 use crate::checkpoint::SavedModel;
-use crate::data::Task;
-use crate::model::{Model, ModelConfig, Pooling, Runner};
+use crate::data::Deriver;
+use crate::model::{Model, ModelConfig, Runner};
 use crate::{Error, Result};
 
 /// A model that reads raw steps as they come. Memory does not grow with the stream.
 #[derive(Clone, Debug)]
 pub struct Stream<'a> {
     saved: Cow<'a, SavedModel>,
+    deriver: Deriver,
+    /// What the deriver knows of the steps so far.
+    memory: Vec<f32>,
     runner: Runner<f32>,
     logits: Vec<f32>,
     steps: usize,
@@ -37,7 +40,10 @@ impl<'a> Stream<'a> {
     }
 
     fn of(saved: Cow<'a, SavedModel>) -> Result<Self> {
+        let deriver = saved.derivation.ready(saved.channels());
         Ok(Stream {
+            memory: deriver.memory(),
+            deriver,
             runner: for_streams(&saved.model)?.runner(),
             saved,
             logits: Vec::new(),
@@ -63,7 +69,7 @@ impl<'a> Stream<'a> {
     /// If they are not as many as the model reads, or one is not finite; the stream is then as it was. If what the model makes of
     /// them is not finite; the stream then needs a [`Stream::reset`].
     pub fn push(&mut self, values: &[f32]) -> Result<()> {
-        let expected = self.saved.model.config().features();
+        let expected = self.saved.channels();
         if self.saved.model.config().embedding.is_some() {
             return Err(unusable("found numbers, expected tokens".to_string()));
         }
@@ -72,20 +78,24 @@ impl<'a> Stream<'a> {
             let found = values.len();
             return Err(unusable(format!("found {found} values, expected {expected} ({names})")));
         }
-        let mut row = values.to_vec();
+        let mut memory = self.memory.clone();
+        let derived = self.deriver.step(self.steps == 0, values, &mut memory);
+        let mut row = derived.clone();
         if !self.saved.normalization.apply_row(&mut row) {
-            let found = values
+            let found = derived
                 .iter()
                 .zip(&row)
                 .position(|(raw, value)| !raw.is_finite() || !value.is_finite());
             let place = found.unwrap_or(0);
+            let kind = if place < expected { "" } else { "derived " };
             let problem = format!(
-                "value {}: found {}, expected a finite number not too far from the training data's",
+                "{kind}value {}: found {}, expected a finite number not too far from the training data's",
                 place + 1,
-                values[place]
+                derived[place]
             );
             return Err(unusable(problem));
         }
+        self.memory = memory;
         self.advance(&row)
     }
 
@@ -142,12 +152,8 @@ pub(crate) fn for_streams(model: &Model<f32>) -> Result<Model<f32>> {
                 .to_string(),
         });
     }
-    let pooling = match config.task {
-        Task::StepClassification | Task::NextToken => Pooling::Last,
-        Task::Classification | Task::Regression => config.pooling,
-    };
     let config = ModelConfig {
-        pooling,
+        pooling: config.pooled(),
         ..config.clone()
     };
     Model::from_parameters(config, model.parameters().to_vec())

@@ -7,7 +7,7 @@ use super::matrix::Factors;
 use super::{ImportOptions, Imported, setting};
 use crate::cell::Rank;
 use crate::checkpoint::{Provenance, SavedModel};
-use crate::data::Normalization;
+use crate::data::{Derivation, Normalization};
 use crate::model::{Model, ModelConfig};
 use crate::{Error, Result};
 
@@ -69,6 +69,7 @@ impl Draft<'_> {
         };
         let model = SavedModel {
             model: Model::from_parameters(self.config, parameters)?,
+            derivation: Derivation::default(),
             normalization: self.normalization.unwrap_or_else(|| Normalization::identity(inputs)),
             classes,
             vocabulary: Vec::new(),

@@ -5,7 +5,7 @@ use ernn_kernels::Activation as KernelActivation;
 use ernn_kernels::gated::Gates;
 
 use super::network::{Cell, Network};
-use super::plan::{Plan, PlannedLayer, Tensor};
+use super::plan::{DerivedPlan, Plan, PlannedLayer, Tensor, derived_tensors};
 use crate::Result;
 use crate::cell::{FoldedDeep, FoldedEquilibrium, FoldedGated, FoldedLeaky, FoldedRecurrent, Solver};
 use crate::checkpoint::SavedModel;
@@ -24,10 +24,13 @@ pub(super) fn plan(network: &Network) -> Plan {
         inputs: network.inputs,
         first: network.first,
         outputs: network.outputs,
-        mean: network.mean,
+        pooling: network.pooling,
         tokens: network.tokens,
         narrow: false,
-        input: network.input.iter().cloned().map(Tensor::F32).collect(),
+        derived: DerivedPlan::of(&network.derivation, network.inputs),
+        input: (network.input.iter().cloned().map(Tensor::F32))
+            .chain(derived_tensors(&network.derivation))
+            .collect(),
         layers: network.layers.iter().map(layer).collect(),
         readout: vec![
             Tensor::F32(network.readout_weight.clone()),

@@ -5,10 +5,12 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::checkpoint::{remove_unfinished, temporary_name};
 use crate::{Error, Result};
 
 /// Writes files, their names relative to a new folder, and makes the folder appear when all are there.
 pub(super) fn write_folder(path: &Path, files: &[(String, Vec<u8>)]) -> Result<()> {
+    remove_unfinished(path);
     let temporary = temporary_name(path);
     let outcome = write_and_rename(path, &temporary, files);
     outcome.map_err(|source| {
@@ -36,11 +38,6 @@ fn write_and_rename(path: &Path, temporary: &Path, files: &[(String, Vec<u8>)]) 
         file.sync_all()?;
     }
     fs::rename(temporary, path)
-}
-
-fn temporary_name(path: &Path) -> PathBuf {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!(".{name}.{}.tmp", std::process::id()))
 }
 
 /// A folder for compiling, which goes away.

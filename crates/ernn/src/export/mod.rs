@@ -8,6 +8,7 @@
 //! Nothing is written before the image, run by `ernn-core`, was compared with the library on sequences ([`Parity`]), and before C was
 //! compiled and its self-test run, where there is a compiler.
 
+mod about;
 mod c;
 mod float;
 mod folder;
@@ -22,7 +23,8 @@ mod samples;
 mod vocabulary;
 mod web;
 
-pub use self::c::{CReport, write_c};
+pub use self::about::About;
+pub use self::c::{CReport, name_for, write_c};
 pub use self::float::float_image;
 pub use self::int::{Accuracy, int_image, int_logits, measure};
 pub use self::parity::{FLOAT_BOUND, Parity, check_float, device_logits};
@@ -39,7 +41,7 @@ use crate::checkpoint::SavedModel;
 use crate::{Error, Result};
 
 /// What is wanted of an export.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// The beginning of all names in exported code, and the name of its files.
     pub name: String,
@@ -47,6 +49,8 @@ pub struct Options {
     pub format: Format,
     /// Of `int8`: the numbers that a stream keeps between steps.
     pub state: StateBits,
+    /// What the run of the model knows.
+    pub about: About,
 }
 
 /// Numbers of a stream's state, of models of whole numbers.
@@ -65,24 +69,8 @@ impl Default for Options {
             name: "ernn".to_string(),
             format: Format::Float,
             state: StateBits::Int16,
+            about: About::default(),
         }
-    }
-}
-
-impl Options {
-    /// Refuses a name that is none in C or Rust.
-    fn check(&self) -> Result<()> {
-        let word = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_';
-        let first = self
-            .name
-            .chars()
-            .next()
-            .is_some_and(|letter| letter.is_ascii_lowercase());
-        if first && self.name.chars().all(word) {
-            return Ok(());
-        }
-        let expected = "a name of a-z, 0-9 and _, a letter first";
-        Err(setting("name", &self.name, expected))
     }
 }
 
@@ -98,7 +86,7 @@ struct Prepared {
 
 impl Prepared {
     fn new(saved: &SavedModel, samples: &Samples, options: &Options) -> Result<Self> {
-        options.check()?;
+        c::check_name(&options.name)?;
         if options.format == Format::Int8 {
             let plan = int::plan(saved, samples, options.state)?;
             let image = plan.encode();

@@ -3,6 +3,7 @@
 use crate::Result;
 use crate::cell::{Folded, FoldedDeep, FoldedEquilibrium, FoldedGated, FoldedLeaky};
 use crate::checkpoint::SavedModel;
+use crate::data::Derivation;
 use crate::evaluate::for_streams;
 use crate::model::Pooling;
 
@@ -28,14 +29,16 @@ impl Cell {
 /// A model of one direction, folded.
 pub(super) struct Network {
     pub layers: Vec<Cell>,
-    /// `[outputs, D]`.
+    /// `[outputs, D]`; of several statistics `[outputs, statistics x D]`.
     pub readout_weight: Vec<f32>,
     /// `[outputs]`.
     pub readout_bias: Vec<f32>,
     /// Mean and scale of the inputs; of tokens the rows of the embedding, and nothing.
     pub input: [Vec<f32>; 2],
-    /// Whether the readout sees the mean of the states.
-    pub mean: bool,
+    /// Which channels are derived; none of tokens.
+    pub derivation: Derivation,
+    /// What the readout sees of the states.
+    pub pooling: Pooling,
     pub tokens: bool,
     /// Values of an input, or tokens that are known.
     pub inputs: usize,
@@ -57,8 +60,8 @@ impl Network {
             layers.push(Cell::of(config.fold(cell, inputs, &model.parameters()[start..end])));
             (inputs, start) = (cell.hidden(), end);
         }
-        let readout = &model.parameters()[start..start + config.classes * (inputs + 1)];
-        let weights = readout.len() - config.classes;
+        let weights = config.classes * inputs * config.pooled().statistics().len();
+        let readout = &model.parameters()[start..start + weights + config.classes];
         let (input, inputs) = match &config.embedding {
             Some(embedding) => {
                 let tokens: Vec<u32> = (0..embedding.vocabulary as u32).collect();
@@ -66,7 +69,7 @@ impl Network {
             }
             None => {
                 let normalization = saved.normalization.clone();
-                ([normalization.mean, normalization.scale], config.input_size)
+                ([normalization.mean, normalization.scale], saved.channels())
             }
         };
         Ok(Network {
@@ -74,7 +77,8 @@ impl Network {
             readout_weight: readout[..weights].to_vec(),
             readout_bias: readout[weights..].to_vec(),
             input,
-            mean: config.pooling == Pooling::Mean,
+            derivation: saved.derivation.clone(),
+            pooling: config.pooled(),
             tokens: config.embedding.is_some(),
             inputs,
             first: config.input_size,

@@ -38,37 +38,43 @@ pub(super) fn expected(saved: &SavedModel, samples: &Samples) -> Result<Vec<Vec<
     for (index, sequence) in samples.sequences.iter().enumerate() {
         runner.reset();
         let mut logits = Vec::new();
-        for step in sequence.chunks_exact(samples.features) {
-            logits.extend(runner.push(&prepared(saved, step, index)?)?);
+        for row in prepared(saved, sequence, index)? {
+            logits.extend(runner.push(&row)?);
         }
         all.push(logits);
     }
     Ok(all)
 }
 
-/// A step as the first layer reads it.
-pub(super) fn prepared(saved: &SavedModel, step: &[f32], sequence: usize) -> Result<Vec<f32>> {
+/// The steps of a sequence as the first layer reads them.
+fn prepared(saved: &SavedModel, sequence: &[f32], index: usize) -> Result<Vec<Vec<f32>>> {
     let problem = |problem: &str| Error::Data {
         dataset: "the sequences".to_string(),
-        problem: format!("sequence {}: {problem}", sequence + 1),
+        problem: format!("sequence {}: {problem}", index + 1),
     };
     if let Some(embedding) = &saved.model.config().embedding {
-        let token = step[0] as usize;
-        if token >= embedding.vocabulary {
-            return Err(problem(&format!(
+        let known = |&token: &f32| match token as usize {
+            token if token < embedding.vocabulary => Ok(saved.model.embed(&[token as u32])),
+            token => Err(problem(&format!(
                 "found token {token}, expected one below {}",
                 embedding.vocabulary
-            )));
+            ))),
+        };
+        return sequence.iter().map(known).collect();
+    }
+    let deriver = saved.derivation.ready(saved.channels());
+    let mut memory = deriver.memory();
+    let steps = sequence.chunks_exact(saved.channels()).enumerate();
+    let mut rows = steps.map(|(place, step)| deriver.step(place == 0, step, &mut memory));
+    rows.try_fold(Vec::new(), |mut rows, mut row| {
+        if !saved.normalization.apply_row(&mut row) {
+            return Err(problem(
+                "found a value that is not finite, or too far from the training data's mean",
+            ));
         }
-        return Ok(saved.model.embed(&[token as u32]));
-    }
-    let mut row = step.to_vec();
-    if !saved.normalization.apply_row(&mut row) {
-        return Err(problem(
-            "found a value that is not finite, or too far from the training data's mean",
-        ));
-    }
-    Ok(row)
+        rows.push(row);
+        Ok(rows)
+    })
 }
 
 /// Runs an image in `ernn-core` beside the library.

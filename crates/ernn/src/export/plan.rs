@@ -2,9 +2,13 @@
 
 use ernn_core::Format;
 use ernn_core::image::{
-    CHECKSUM_AT, ENTRY, HEADER, MAGIC, MEAN, NARROW, RECORD, RECORD_WORDS, TOKENS, VERSION, checksum,
+    CHECKSUM_AT, DERIVED, DEVIATION, DIFFERENCES, ENTRY, HEADER, LARGEST, LAST, MAGIC, MEAN, NARROW, RECORD,
+    RECORD_WORDS, TOKENS, VERSION, checksum,
 };
 use ernn_core::{float, int};
+
+use crate::data::Derivation;
+use crate::model::{Pooling, Statistic};
 
 /// The numbers of a tensor.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,14 +58,50 @@ pub(super) struct Plan {
     /// What the first layer reads.
     pub first: usize,
     pub outputs: usize,
-    pub mean: bool,
+    /// What the readout sees of the states.
+    pub pooling: Pooling,
     pub tokens: bool,
     /// Whether states are kept in 8 bits.
     pub narrow: bool,
+    /// Which channels are derived.
+    pub derived: DerivedPlan,
     /// What is done to the inputs.
     pub input: Vec<Tensor>,
     pub layers: Vec<PlannedLayer>,
     pub readout: Vec<Tensor>,
+}
+
+/// Derived channels in numbers; their tensors stand among those of the input.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct DerivedPlan {
+    /// Whether there are any.
+    pub any: bool,
+    pub differences: bool,
+    pub compressed: bool,
+    pub triads: usize,
+    /// Floats that a stream remembers for them.
+    pub memory: usize,
+}
+
+impl DerivedPlan {
+    pub fn of(derivation: &Derivation, channels: usize) -> Self {
+        DerivedPlan {
+            any: !derivation.is_none(),
+            differences: derivation.differences,
+            compressed: !derivation.scales.is_empty(),
+            triads: derivation.triads.len(),
+            memory: derivation.ready(channels).memory().len(),
+        }
+    }
+}
+
+/// The tensors of derived channels; none where nothing is derived.
+pub(super) fn derived_tensors(derivation: &Derivation) -> Vec<Tensor> {
+    if derivation.is_none() {
+        return Vec::new();
+    }
+    let places = derivation.triads.iter().flatten().map(|&place| place as i32);
+    vec![Tensor::F32(derivation.scales.clone()), Tensor::I32(places.collect())]
 }
 
 /// Where the record has the index of its first tensor.
@@ -81,8 +121,14 @@ impl Plan {
     fn encode_with(&self, (state, scratch): (usize, usize)) -> Vec<u8> {
         let tensors: Vec<&Tensor> = self.tensors().collect();
         let data = HEADER + RECORD * self.layers.len() + ENTRY * tensors.len();
-        let flags = [(self.mean, MEAN), (self.tokens, TOKENS), (self.narrow, NARROW)];
+        let flags = [
+            (self.tokens, TOKENS),
+            (self.narrow, NARROW),
+            (self.derived.any, DERIVED),
+            (self.derived.differences, DIFFERENCES),
+        ];
         let flags: u32 = flags.into_iter().filter_map(|(set, flag)| set.then_some(flag)).sum();
+        let flags = flags | self.pooling_flags();
         let mut bytes = MAGIC.to_vec();
         bytes.extend(VERSION.to_le_bytes());
         bytes.extend(self.format.number().to_le_bytes());
@@ -118,6 +164,20 @@ impl Plan {
         let sum = checksum(&bytes).to_le_bytes();
         bytes[CHECKSUM_AT..CHECKSUM_AT + 4].copy_from_slice(&sum);
         bytes
+    }
+
+    /// Without a mean the last state is all that there is, and needs no flag.
+    fn pooling_flags(&self) -> u32 {
+        let flag = |&statistic: &Statistic| match statistic {
+            Statistic::Mean => MEAN,
+            Statistic::Deviation => DEVIATION,
+            Statistic::Largest => LARGEST,
+            Statistic::Last => LAST,
+        };
+        if self.pooling == Pooling::Last {
+            return 0;
+        }
+        self.pooling.statistics().iter().map(flag).sum()
     }
 
     /// Bytes of all tensors.

@@ -11,18 +11,21 @@ use std::process::{Command, Stdio};
 use super::folder::{Trial, write_folder};
 use super::logits::Logits;
 use super::vocabulary::vocabulary;
-use super::{Memory, Options, Parity, Prepared, Samples};
+use super::{Memory, Options, Parity, Prepared, Samples, about};
 use crate::checkpoint::SavedModel;
+use crate::names::line;
 use crate::{Error, Result};
 
 /// The sources of `ernn-core`, which go along.
-const CORE: [(&str, &str); 24] = [
+const CORE: [(&str, &str); 26] = [
     ("lib.rs", include_str!("../../../ernn-core/src/lib.rs")),
     ("error.rs", include_str!("../../../ernn-core/src/error.rs")),
     ("image.rs", include_str!("../../../ernn-core/src/image.rs")),
+    ("inputs.rs", include_str!("../../../ernn-core/src/inputs.rs")),
     ("layer.rs", include_str!("../../../ernn-core/src/layer.rs")),
     ("math.rs", include_str!("../../../ernn-core/src/math.rs")),
     ("pick.rs", include_str!("../../../ernn-core/src/pick.rs")),
+    ("pooling.rs", include_str!("../../../ernn-core/src/pooling.rs")),
     ("float/mod.rs", include_str!("../../../ernn-core/src/float/mod.rs")),
     ("float/deep.rs", include_str!("../../../ernn-core/src/float/deep.rs")),
     (
@@ -77,7 +80,7 @@ pub struct RustReport {
 /// Nothing is written then.
 pub fn write_rust(path: &Path, saved: &SavedModel, samples: &Samples, options: &Options) -> Result<RustReport> {
     let prepared = Prepared::new(saved, samples, options)?;
-    let library = library(saved, samples, &prepared);
+    let library = library(saved, samples, &prepared, options);
     let mut files = vec![
         ("Cargo.toml".to_string(), manifest(&options.name).into_bytes()),
         ("src/lib.rs".to_string(), library.into_bytes()),
@@ -113,19 +116,51 @@ fn core_manifest() -> String {
     )
 }
 
-fn library(saved: &SavedModel, samples: &Samples, prepared: &Prepared) -> String {
+fn library(saved: &SavedModel, samples: &Samples, prepared: &Prepared, options: &Options) -> String {
     let logits = &prepared.logits;
     let outputs = saved.model.config().classes;
     let template = include_str!("rust_crate.txt");
-    let (mut text, number) = match logits {
+    let (code, number) = match logits {
         Logits::Float(_) => (template.to_string(), "f32"),
         Logits::Whole(..) => (whole(template, prepared.plan.narrow), "i32"),
     };
-    let classes: Vec<String> = saved.classes.iter().map(|class| format!("{class:?}")).collect();
+    let said = about::origin(saved, &options.about)
+        .into_iter()
+        .chain(about::inputs(saved));
+    let mut text: String = said.map(|said| format!("//! {said}\n")).collect();
+    text += "//!\n";
+    text += &code;
+    let list = |names: &[String]| {
+        names
+            .iter()
+            .map(|name| format!("{:?}", line(name)))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
     let _ = writeln!(
         text,
         "\n/// Class names, in the order of the logits.\npub const CLASSES: &[&str] = &[{}];",
-        classes.join(", ")
+        list(&saved.classes)
+    );
+    let inputs: &[String] = if prepared.plan.tokens {
+        &[]
+    } else {
+        &saved.feature_names
+    };
+    let _ = writeln!(
+        text,
+        "\n/// Names of the values of a step, in their order; none of a model of tokens.\npub const INPUTS: &[&str] = &[{}];",
+        list(inputs)
+    );
+    let scale = about::logit_scale(prepared.plan.format);
+    let _ = writeln!(
+        text,
+        "\n/// What 1 is in a logit.\npub const LOGIT_SCALE: f32 = {scale}.0;"
+    );
+    let id = about::id(prepared);
+    let _ = writeln!(
+        text,
+        "\n/// Of the same numbers the same.\npub const MODEL_ID: &str = \"{id}\";"
     );
     let _ = writeln!(text, "\n/// Sequences, and the logits after their last step.");
     let _ = writeln!(text, "const TESTS: &[(&[f32], [{number}; SIZES.outputs])] = &[");

@@ -37,7 +37,7 @@ impl Samples {
             dataset: "the sequences".to_string(),
             problem,
         };
-        let (features, expected) = (view.features(), saved.model.config().features());
+        let (features, expected) = (view.channels(), saved.channels());
         if view.is_tokens() != saved.model.config().embedding.is_some() || features != expected {
             return Err(problem(format!(
                 "found {features} values a step, expected {expected}, as the model reads"
@@ -62,7 +62,7 @@ impl Samples {
 
     /// Sequences of normal numbers with the mean and deviation that the training data had, or of tokens.
     pub fn drawn(saved: &SavedModel) -> Self {
-        let (features, normalization) = (saved.model.config().features(), &saved.normalization);
+        let (features, normalization) = (saved.channels(), &saved.normalization);
         let vocabulary = saved
             .model
             .config()

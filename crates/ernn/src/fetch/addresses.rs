@@ -213,6 +213,20 @@ pub fn source(name: &str) -> Result<&'static Source> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data;
+
+    #[test]
+    fn what_is_said_to_be_downloadable_is() {
+        for known in data::known().iter().filter(|known| !known.built_in) {
+            let source = source(known.name).unwrap();
+            assert_eq!(
+                source.files.is_empty(),
+                data::IN_PERSON.contains(&known.name),
+                "{}",
+                known.name
+            );
+        }
+    }
 
     #[test]
     fn each_file_has_addresses_or_the_set_says_what_to_do_instead() {

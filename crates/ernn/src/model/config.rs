@@ -3,21 +3,11 @@
 use ernn_kernels::Real;
 use serde::{Deserialize, Serialize};
 
-use super::Embedding;
+use super::{Embedding, Pooling};
 use crate::cell::{CellConfig, Folded, Span};
 use crate::data::Task;
 use crate::head::Readout;
 use crate::{Error, Result};
-
-/// Which states the readout sees.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Pooling {
-    /// The state after the last step.
-    Last,
-    /// The mean of the states after every step.
-    Mean,
-}
 
 /// Sizes and cells of a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -71,7 +61,25 @@ impl Quantize {
     }
 }
 
+/// Sizes up to this overflow no product of two, with some gates and layers.
+const LARGEST: u64 = 1 << 26;
+
 impl ModelConfig {
+    /// The largest of all sizes, whatever the cells call them.
+    fn largest_size(&self) -> Option<u64> {
+        let mut rest = vec![serde_json::to_value(self).ok()?];
+        let mut largest = None;
+        while let Some(value) = rest.pop() {
+            match value {
+                serde_json::Value::Number(number) => largest = largest.max(number.as_u64()),
+                serde_json::Value::Array(values) => rest.extend(values),
+                serde_json::Value::Object(entries) => rest.extend(entries.into_iter().map(|(_, value)| value)),
+                _ => {}
+            }
+        }
+        largest
+    }
+
     /// A classifier of sequences by the last state of these layers, in one direction, without dropout.
     pub fn new(input_size: usize, classes: usize, layers: Vec<CellConfig>) -> Self {
         ModelConfig {
@@ -108,6 +116,9 @@ impl ModelConfig {
             }
             (_, 0 | 1) => return setting("classes", self.classes.to_string(), "at least 2"),
             _ => {}
+        }
+        if let Some(size) = self.largest_size().filter(|&size| size > LARGEST) {
+            return setting("size", size.to_string(), "sizes of at most 67,108,864");
         }
         if self.layers.is_empty() {
             return setting("layers", "none".to_string(), "at least one cell");
@@ -194,8 +205,21 @@ impl ModelConfig {
 
     pub(super) fn readout(&self) -> Readout {
         Readout {
-            inputs: self.layers.last().map_or(0, CellConfig::hidden) * self.directions(),
+            inputs: self.top() * self.pooled().statistics().len(),
             classes: self.classes,
+        }
+    }
+
+    /// Numbers of the last layer's states at a step, of both directions.
+    pub(super) fn top(&self) -> usize {
+        self.layers.last().map_or(0, CellConfig::hidden) * self.directions()
+    }
+
+    /// What the readout sees: where every step is judged, the state of each, whatever the setting.
+    pub fn pooled(&self) -> Pooling {
+        match self.task {
+            Task::StepClassification | Task::NextToken => Pooling::Last,
+            Task::Classification | Task::Regression => self.pooling,
         }
     }
 

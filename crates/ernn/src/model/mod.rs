@@ -1,9 +1,9 @@
 //! The model: layers of cells and a readout over one flat parameter vector.
 //!
-//! Inputs `[block][time][feature][lane]` go through the layers; the state at each sequence's last step, or the mean of its
-//! states, goes through dropout and the readout to logits `[sequences, classes]`. In a bidirectional model every layer has a second
-//! cell that reads the sequence backwards, and the readout sees both cells' states side by side: `[forwards, backwards]`, each at
-//! the end of its own way.
+//! Inputs `[block][time][feature][lane]` go through the layers; the state at each sequence's last step, or the mean and other
+//! statistics of its states (`pooling.rs`), go through dropout and the readout to logits `[sequences, classes]`. In a bidirectional
+//! model every layer has a second cell that reads the sequence backwards, and the readout sees both cells' states side by side:
+//! `[forwards, backwards]`, each at the end of its own way.
 //!
 //! Tokens go through an embedding first. Where each step has a target, the readout sees the state of every step (`steps.rs`); a
 //! number for each sequence is a readout of one logit with a squared loss.
@@ -13,6 +13,7 @@ mod config;
 mod embedding;
 mod layers;
 mod pieces;
+mod pooling;
 mod runner;
 mod states;
 mod steps;
@@ -23,10 +24,12 @@ use ernn_kernels::{Panels, Real, SoftmaxWorkspace};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-pub use self::config::{ModelConfig, Pooling, Quantize};
+pub use self::config::{ModelConfig, Quantize};
 pub use self::embedding::Embedding;
 use self::layers::{AtTop, FoldedLayer, LayerDropout, LayerWorkspace, Pass};
 pub use self::pieces::State;
+pub use self::pooling::{EPSILON, Pooling, Statistic};
+use self::pooling::{Pooled, Rows};
 pub use self::runner::Runner;
 pub use self::states::LayerStates;
 use crate::batch::Batch;
@@ -116,7 +119,7 @@ impl<F: Real> Model<F> {
     pub fn new(config: ModelConfig, seed: u64) -> Result<Self> {
         config.check()?;
         let spans = config.spans();
-        let mut parameters = vec![F::ZERO; spans.last().map_or(0, |span| span.range().end)];
+        let mut parameters = reserved(spans.last().map_or(0, |span| span.range().end))?;
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut start = 0;
         for (inputs, cell, _) in config.cells() {
@@ -299,9 +302,8 @@ impl<F: Real> Model<F> {
         };
         layers::forward(&folded, pass, &mut workspace.layers, false);
         let mut logits = Vec::new();
-        self.config
-            .readout()
-            .forward(readout, &self.pooled(workspace), &mut logits);
+        let pooled = pooling::rows(&self.pooled(workspace));
+        self.config.readout().forward(readout, &pooled, &mut logits);
         logits
     }
 
@@ -350,10 +352,10 @@ impl<F: Real> Model<F> {
         };
         layers::forward(&folded, pass, &mut workspace.layers, true);
         let pooled = self.pooled(workspace);
-        let outcome = self.readout_loss(readout, batch, options, pooled, workspace, gradient);
+        let rows = pooling::rows(&pooled);
+        let outcome = self.readout_loss(readout, batch, options, rows, workspace, gradient);
         if inputs.sequences() > 0 {
-            let counts = pieces::counts(inputs.lengths());
-            self.backward(&folded, pass, &counts, batch, workspace, gradient);
+            self.backward(&folded, pass, &pooled, batch, workspace, gradient);
         }
         Ok(outcome)
     }
@@ -407,39 +409,38 @@ impl<F: Real> Model<F> {
         (loss, correct)
     }
 
-    /// Back through the layers from the gradient at the pooled states; `counts` are the steps that a mean is over.
+    /// Back through the layers from the gradient at what the readout has read; `pooled`: of all pieces, one a direction.
     fn backward(
         &self,
         folded: &[FoldedLayer<F>],
         pass: Pass<F>,
-        counts: &[F],
+        pooled: &[Pooled<F>],
         batch: &Batch<F>,
         workspace: &mut Workspace<F>,
         gradient: &mut [F],
     ) {
         let mut all = std::mem::take(&mut workspace.all);
-        let pooled_gradient = &workspace.pooled_gradient;
-        let directions = self.config.directions();
-        let hidden = self.config.readout().inputs / directions;
-        let rows = |place: usize| -> Vec<F> {
-            let rows = pooled_gradient.chunks_exact(hidden * directions);
-            rows.flat_map(|row| &row[place * hidden..(place + 1) * hidden])
-                .copied()
-                .collect()
+        let (pooling, directions) = (self.config.pooled(), self.config.directions());
+        let rows = |place: usize| Rows {
+            all: &workspace.pooled_gradient,
+            pooling,
+            hidden: self.config.top() / directions,
+            directions,
+            place,
         };
-        let mut last: Vec<Vec<F>> = (0..directions).map(rows).collect();
-        let top = match self.config.pooling {
-            Pooling::Last => AtTop::Last(&last),
-            Pooling::Mean => {
-                all.resize_with(directions, || Panels::new(pass.input.isa(), 1, &[]));
-                for (panels, rows) in all.iter_mut().zip(&mut last) {
-                    for (row, &count) in rows.chunks_exact_mut(hidden).zip(counts) {
-                        row.iter_mut().for_each(|value| *value /= count);
-                    }
-                    panels.spread(pass.input.isa(), pass.input.lengths(), rows);
-                }
-                AtTop::All(&all[..])
+        let (lengths, from) = (pass.input.lengths(), pass.first_step);
+        let last: Vec<Vec<F>>;
+        let top = if pooling.sees_all_steps() {
+            let layer = workspace.layers.last().expect("a model has a layer");
+            all.resize_with(directions, || Panels::new(pass.input.isa(), 1, &[]));
+            for (place, (panels, pooled)) in all.iter_mut().zip(pooled).enumerate() {
+                pooled.gradient(&rows(place), layer.directions[place].trace.states(), from, panels);
             }
+            AtTop::All(&all[..])
+        } else {
+            let at_last = |(place, pooled): (usize, &Pooled<F>)| pooled.last_gradient(&rows(place), lengths, from);
+            last = pooled.iter().enumerate().map(at_last).collect();
+            AtTop::Last(&last)
         };
         self.back_through(folded, pass, top, batch, workspace, gradient);
         workspace.all = all;
@@ -500,16 +501,24 @@ impl<F: Real> Model<F> {
             .collect()
     }
 
-    /// What the readout sees, `[sequences, D]`, or `[sequences, 2 D]` of a bidirectional model.
-    fn pooled(&self, workspace: &Workspace<F>) -> Vec<F> {
+    /// What the readout needs to know of the last layer's states, one a direction.
+    fn pooled(&self, workspace: &Workspace<F>) -> Vec<Pooled<F>> {
         let layer = workspace.layers.last().expect("a model has a layer");
-        let pool = |panels: &Panels<F>| match self.config.pooling {
-            Pooling::Last => panels.last_steps(),
-            Pooling::Mean => panels.mean_steps(),
-        };
-        let parts = layer.directions.iter().map(|direction| direction.trace.states());
-        side_by_side(&parts.map(pool).collect::<Vec<_>>(), self.config.readout().inputs)
+        let states = layer.directions.iter().map(|direction| direction.trace.states());
+        states.map(|states| Pooled::of(self.config.pooled(), states)).collect()
     }
+}
+
+/// So many zeros, or an error: their number is a person's choice.
+fn reserved<F: Real>(count: usize) -> Result<Vec<F>> {
+    let mut numbers = Vec::new();
+    numbers.try_reserve_exact(count).map_err(|_| Error::Memory {
+        needed: count as u128 * size_of::<F>() as u128,
+        available: None,
+        smaller: "a smaller --hidden, a low --rank, fewer --layers".to_string(),
+    })?;
+    numbers.resize(count, F::ZERO);
+    Ok(numbers)
 }
 
 fn longest<F: Real>(panels: &Panels<F>) -> usize {
@@ -518,22 +527,6 @@ fn longest<F: Real>(panels: &Panels<F>) -> usize {
 
 /// What stands for a layer in the draws of the embedding's dropout.
 const EMBEDDING_LAYER: usize = usize::MAX;
-
-/// Rows of several parts beside each other, `width` numbers in all.
-fn side_by_side<F: Real>(parts: &[Vec<F>], width: usize) -> Vec<F> {
-    let [first, rest @ ..] = parts else {
-        return Vec::new();
-    };
-    if rest.is_empty() {
-        return first.clone();
-    }
-    let own = width / parts.len();
-    let rows = first.len() / own.max(1);
-    (0..rows)
-        .flat_map(|row| parts.iter().flat_map(move |part| &part[row * own..(row + 1) * own]))
-        .copied()
-        .collect()
-}
 
 /// How many rows of logits have their largest entry at the target.
 fn correct<F: Real>(logits: &[F], targets: &[u32], classes: usize) -> usize {

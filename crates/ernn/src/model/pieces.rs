@@ -7,7 +7,8 @@
 use ernn_kernels::{Panels, Real};
 
 use super::layers::{self, FoldedLayer, Pass};
-use super::{LossOptions, Model, PIECE, Pooling, Workspace};
+use super::pooling::{self, Pooled};
+use super::{LossOptions, Model, PIECE, Workspace};
 use crate::batch::Batch;
 use crate::{Error, Result};
 
@@ -16,10 +17,8 @@ use crate::{Error, Result};
 pub struct State<F> {
     /// The state of each layer, `[sequences, state_len]`.
     pub(super) layers: Vec<Vec<F>>,
-    /// What the readout sees: last states, or sums of all states so far; `[sequences, D]`.
-    pooled: Vec<F>,
-    /// Steps of each sequence so far.
-    counts: Vec<usize>,
+    /// What the readout needs to know of the states so far.
+    pooled: Option<Pooled<F>>,
     /// Steps of the pieces so far.
     steps: usize,
 }
@@ -53,16 +52,19 @@ impl<F: Real> Model<F> {
     pub fn advance(&self, inputs: &Panels<F>, state: &mut State<F>, workspace: &mut Workspace<F>) -> Result<Vec<F>> {
         self.check_input(inputs)?;
         self.check_streams()?;
-        if state.steps > 0 && state.counts.len() != inputs.sequences() {
+        let before = state.pooled.as_ref().map(|pooled| pooled.counts().len());
+        if let Some(before) = before.filter(|&before| before != inputs.sequences()) {
             return Err(Error::Setting {
                 name: "sequences".to_string(),
                 found: inputs.sequences().to_string(),
-                expected: format!("{}, as in the pieces before", state.counts.len()),
+                expected: format!("{before}, as in the pieces before"),
             });
         }
         let (folded, readout) = self.fold();
         let fits = |(cells, own): (&FoldedLayer<F>, &Vec<F>)| own.len() == inputs.sequences() * cells[0].state_len();
-        if state.steps > 0 && !(state.layers.len() == folded.len() && folded.iter().zip(&state.layers).all(fits)) {
+        let layers_fit = || state.layers.len() == folded.len() && folded.iter().zip(&state.layers).all(fits);
+        let pooling = |pooled: &Pooled<F>| pooled.pooling == self.config.pooled();
+        if state.steps > 0 && !(layers_fit() && state.pooled.as_ref().is_none_or(pooling)) {
             return Err(Error::Setting {
                 name: "state".to_string(),
                 found: "that of a model of other sizes".to_string(),
@@ -70,11 +72,7 @@ impl<F: Real> Model<F> {
             });
         }
         self.run_piece(&folded, inputs, state, workspace);
-        let mut logits = Vec::new();
-        self.config
-            .readout()
-            .forward(readout, &self.pooled_so_far(state), &mut logits);
-        Ok(logits)
+        Ok(self.read_out(readout, state))
     }
 
     /// [`Model::logits`] of sequences that are longer than a piece.
@@ -93,10 +91,14 @@ impl<F: Real> Model<F> {
             self.run_piece(folded, &piece, &mut state, workspace);
         }
         workspace.piece = piece;
+        self.read_out(readout, &state)
+    }
+
+    /// The logits after the pieces so far.
+    fn read_out(&self, readout: &[F], state: &State<F>) -> Vec<F> {
         let mut logits = Vec::new();
-        self.config
-            .readout()
-            .forward(readout, &self.pooled_so_far(&state), &mut logits);
+        let pooled = pooling::rows(state.pooled.as_slice());
+        self.config.readout().forward(readout, &pooled, &mut logits);
         logits
     }
 
@@ -134,28 +136,11 @@ impl<F: Real> Model<F> {
         let states = workspace.layers[workspace.layers.len() - 1].directions[0]
             .trace
             .states();
-        state.counts.resize(inputs.sequences(), 0);
-        state.pooled.resize(inputs.sequences() * states.features(), F::ZERO);
-        match self.config.pooling {
-            Pooling::Last => state.pooled = states.last_steps(),
-            Pooling::Mean => states.add_steps(&mut state.pooled),
-        }
-        for (count, &length) in state.counts.iter_mut().zip(inputs.lengths()) {
-            *count += length;
-        }
+        let pooled = state
+            .pooled
+            .get_or_insert_with(|| Pooled::new(self.config.pooled(), states.sequences(), states.features()));
+        pooled.add(states, state.steps);
         state.steps += inputs.lengths().iter().copied().max().unwrap_or(0);
-    }
-
-    /// What the readout sees after the pieces so far.
-    fn pooled_so_far(&self, state: &State<F>) -> Vec<F> {
-        let mut pooled = state.pooled.clone();
-        if self.config.pooling == Pooling::Mean {
-            let hidden = self.config.readout().inputs;
-            for (row, count) in pooled.chunks_exact_mut(hidden).zip(counts(&state.counts)) {
-                row.iter_mut().for_each(|value| *value /= count);
-            }
-        }
-        pooled
     }
 
     /// [`Model::loss_and_gradient`] with backpropagation truncated at the borders of pieces of `piece` steps.
@@ -188,25 +173,15 @@ impl<F: Real> Model<F> {
             layers::forward(&folded, pass, &mut workspace.layers, false);
             self.carry(&inputs, &mut state, workspace);
         }
-        let pooled = self.pooled_so_far(&state);
-        let outcome = self.readout_loss(readout, batch, options, pooled, workspace, gradient);
-        let totals = counts(lengths);
-        let at_pooled = workspace.pooled_gradient.clone();
-        let hidden = self.config.readout().inputs;
+        let pooled = state.pooled.as_slice();
+        let outcome = self.readout_loss(readout, batch, options, pooling::rows(pooled), workspace, gradient);
+        let all_steps = self.config.pooled().sees_all_steps();
         for (from, initial) in (0..longest).step_by(piece).zip(&borders) {
-            // Of the last states, only those of sequences that end in this piece are states of this piece.
-            let here = |length: usize| from < length && length <= from + piece;
-            if self.config.pooling == Pooling::Last {
-                if !lengths.iter().any(|&length| here(length)) {
-                    continue;
-                }
-                workspace.pooled_gradient.copy_from_slice(&at_pooled);
-                let rows = workspace.pooled_gradient.chunks_exact_mut(hidden);
-                for (row, _) in rows.zip(lengths).filter(|&(_, &length)| !here(length)) {
-                    row.fill(F::ZERO);
-                }
-            }
             inputs.copy_piece(whole, from, from + piece);
+            // Of the last states, only those of sequences that end in this piece are states of this piece.
+            if !all_steps && !pooled.iter().any(|pooled| pooled.any_ends(inputs.lengths(), from)) {
+                continue;
+            }
             let pass = Pass {
                 input: &inputs,
                 initial: (from > 0).then_some(&initial[..]),
@@ -214,7 +189,7 @@ impl<F: Real> Model<F> {
                 dropout,
             };
             layers::forward(&folded, pass, &mut workspace.layers, true);
-            self.backward(&folded, pass, &totals, batch, workspace, gradient);
+            self.backward(&folded, pass, pooled, batch, workspace, gradient);
         }
         workspace.piece = inputs;
         Ok(outcome)
@@ -229,12 +204,4 @@ pub(super) fn needs_one_direction() -> Error {
         expected: "a model of one direction, where sequences come in pieces: the other begins at a sequence's end"
             .to_string(),
     }
-}
-
-/// Steps as divisors of a mean.
-pub(super) fn counts<F: Real>(lengths: &[usize]) -> Vec<F> {
-    lengths
-        .iter()
-        .map(|&length| F::from_f64(length.max(1) as f64))
-        .collect()
 }

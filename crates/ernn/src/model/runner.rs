@@ -2,7 +2,8 @@
 
 use ernn_kernels::{Isa, Real};
 
-use super::{Model, PIECE, Pooling};
+use super::pooling::{self, Pooled};
+use super::{Model, PIECE};
 use crate::cell::CellRunner;
 use crate::head::Readout;
 use crate::{Error, Result};
@@ -13,12 +14,11 @@ pub struct Runner<F> {
     layers: Vec<Layer<F>>,
     readout: Readout,
     readout_parameters: Vec<F>,
-    pooling: Pooling,
     inputs: usize,
     /// States of the layer under way and of the one before.
     states: [Vec<F>; 2],
-    /// Last state, or sum of the states so far.
-    pooled: Vec<F>,
+    /// What the readout needs to know of the states so far, one a direction.
+    pooled: Vec<Pooled<F>>,
     steps: usize,
 }
 
@@ -41,13 +41,13 @@ impl<F: Real> Model<F> {
                 .map(|cell| (cell.runner(isa), vec![F::ZERO; cell.state_len()]))
                 .collect(),
         });
-        let shape = self.config.readout();
+        let directions = self.config.directions();
+        let pooled = Pooled::new(self.config.pooled(), 1, self.config.top() / directions);
         Runner {
             layers: layers.collect(),
-            pooled: vec![F::ZERO; shape.inputs],
-            readout: shape,
+            pooled: vec![pooled; directions],
+            readout: self.config.readout(),
             readout_parameters: readout.to_vec(),
-            pooling: self.config.pooling,
             inputs: self.config.input_size,
             states: [Vec::new(), Vec::new()],
             steps: 0,
@@ -96,7 +96,7 @@ impl<F: Real> Runner<F> {
     pub fn reset(&mut self) {
         let states = self.layers.iter_mut().flat_map(|layer| &mut layer.directions);
         states.for_each(|(_, state)| state.fill(F::ZERO));
-        self.pooled.fill(F::ZERO);
+        self.pooled.iter_mut().for_each(Pooled::reset);
         self.steps = 0;
     }
 
@@ -117,45 +117,16 @@ impl<F: Real> Runner<F> {
             std::mem::swap(output, source);
         }
         // The states of the last layer are in `source` now; those of a second direction stand in the order of the steps.
-        if steps > 0 {
-            self.pool(steps);
+        for (place, pooled) in self.pooled.iter_mut().enumerate() {
+            // A second direction has its steps in reverse, and so has its sum in a batch.
+            let column = place * width / self.layers[0].directions.len();
+            pooled.add_rows(&self.states[1][..steps * width], width, column, place > 0);
         }
         self.steps += steps;
     }
 
-    fn pool(&mut self, steps: usize) {
-        let width = self.pooled.len();
-        let rows = &self.states[1][..steps * width];
-        match self.pooling {
-            Pooling::Mean => {
-                let last = &self.layers[self.layers.len() - 1];
-                let own = last.hidden;
-                for row in rows.chunks_exact(width) {
-                    self.pooled[..own]
-                        .iter_mut()
-                        .zip(row)
-                        .for_each(|(sum, &value)| *sum += value);
-                }
-                // A second direction has its steps in reverse, and so has its sum in a batch.
-                for row in rows.chunks_exact(width).rev() {
-                    let sums = self.pooled[own..].iter_mut().zip(&row[own..]);
-                    sums.for_each(|(sum, &value)| *sum += value);
-                }
-            }
-            Pooling::Last => {
-                let last = &self.layers[self.layers.len() - 1];
-                let states = last.directions.iter().flat_map(|(_, state)| &state[..last.hidden]);
-                self.pooled.iter_mut().zip(states).for_each(|(to, &from)| *to = from);
-            }
-        }
-    }
-
     fn read_out(&self) -> Vec<F> {
-        let mut pooled = self.pooled.clone();
-        if self.pooling == Pooling::Mean {
-            let count = F::from_f64(self.steps.max(1) as f64);
-            pooled.iter_mut().for_each(|value| *value /= count);
-        }
+        let pooled = pooling::rows(&self.pooled);
         let mut logits = Vec::new();
         self.readout.forward(&self.readout_parameters, &pooled, &mut logits);
         logits

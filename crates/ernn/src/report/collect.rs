@@ -205,7 +205,7 @@ fn record_of(past: &PastRun, row: &str, title: &str) -> RunRecord {
         cut_short: !past.is_finished(),
         ending: past.ending,
         error: past.error.clone(),
-        epochs: past.selecting().count(),
+        epochs: past.epochs(),
         best_epoch: past.best_epoch,
         parameters: past.parameters,
         embedding_parameters: past.embedding_parameters,

@@ -1,8 +1,8 @@
 //! Confusion matrices as heat tables: true classes downwards, called ones to the right, each row colored by its shares.
 
 use super::group::{Group, GroupRow};
+use crate::chart::escaped;
 use crate::reproduce::RunRecord;
-use crate::train::plot::escaped;
 
 /// The darkest color, as an opacity: text stays readable on it in light and dark surroundings.
 const DARKEST: f64 = 0.55;
@@ -40,18 +40,25 @@ fn is_square(run: &RunRecord) -> bool {
     size > 0 && run.confusion.len() == size && run.confusion.iter().all(|line| line.len() == size)
 }
 
-/// Columns have numbers; the rows say whose they are.
+/// Names of more letters stand upright above their columns.
+const SHORT: usize = 4;
+
+/// True classes downwards, called ones to the right.
 fn heat_table(classes: &[String], counts: &[Vec<usize>]) -> String {
+    let long = classes.iter().any(|name| name.chars().count() > SHORT);
+    let class = if long { " class=\"upright\"" } else { "" };
     let mut html = String::from(
-        "<div class=\"box\" tabindex=\"0\">\n<table class=\"heat\">\n<thead><tr><th scope=\"col\">true class</th>",
+        "<div class=\"box\" tabindex=\"0\">\n<table class=\"heat\">\n<caption>Rows: the true class. Columns: what it was called.</caption>\n\
+         <thead><tr><th scope=\"col\">true class</th>",
     );
-    for number in 1..=classes.len() {
-        html += &format!("<th scope=\"col\">called {number}</th>");
+    for name in classes {
+        let name = escaped(name);
+        html += &format!("<th scope=\"col\"{class} title=\"{name}\"><span>{name}</span></th>");
     }
     html += "</tr></thead>\n<tbody>\n";
-    for (index, (name, line)) in classes.iter().zip(counts).enumerate() {
+    for (name, line) in classes.iter().zip(counts) {
         let all: usize = line.iter().sum();
-        html += &format!("<tr><th scope=\"row\">{} {}</th>", index + 1, escaped(name));
+        html += &format!("<tr><th scope=\"row\">{}</th>", escaped(name));
         for &count in line {
             let share = count as f64 / all.max(1) as f64;
             html += &match count {
@@ -75,12 +82,20 @@ mod tests {
         broken.confusion = vec![vec![9]];
         let html = matrices(&group(vec![vec![run("rnn", 1, &[0.5]), run("rnn", 2, &[0.5]), broken]]));
         assert!(
-            html.contains("1 a</th><td style=\"--share:0.413\">6</td><td style=\"--share:0.138\">2</td>"),
+            html.contains(
+                "<th scope=\"row\">a</th><td style=\"--share:0.413\">6</td><td style=\"--share:0.138\">2</td>"
+            ),
             "{html}"
         );
         assert!(
-            html.contains("2 b</th><td>0</td><td style=\"--share:0.550\">8</td>"),
+            html.contains("<th scope=\"row\">b</th><td>0</td><td style=\"--share:0.550\">8</td>"),
             "{html}"
+        );
+        let names =
+            "<th scope=\"col\" title=\"a\"><span>a</span></th><th scope=\"col\" title=\"b\"><span>b</span></th>";
+        assert!(
+            html.contains(names),
+            "classes have their names in both directions: {html}"
         );
         assert!(html.contains("(2 seeds together)") && !html.contains('9'), "{html}");
     }

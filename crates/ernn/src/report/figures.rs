@@ -1,33 +1,59 @@
-//! The figures of a group: learning curves, value against time, value against size.
+//! The figure of a group: learning curves, value against time, value against size, with one legend.
 
 use super::group::{Group, GroupRow};
 use super::speed::course;
-use crate::reproduce::RunRecord;
-use crate::train::plot::{self, Axis, Legend, Line, Look, Panel, Point};
+use crate::chart::{Chart, Figure, Line, Look, Point, Scale, Side, looks};
+use crate::evaluate::Metric;
 
 /// Most lines of a figure that are still told apart.
 const MOST_LINES: usize = 32;
 
-/// All figures that have something to show, as SVG.
-pub(super) fn figures(group: &Group) -> Vec<String> {
+/// All charts that have something to show; none if none has.
+pub(super) fn figure(group: &Group) -> Option<Figure> {
     let metric = group.metric();
-    let name = format!("Validation {}", metric.title());
-    let losses = lines(group, |row| epochs(row.mean_curve(|run| &run.history.train_loss)));
-    let validation = lines(group, |row| {
+    let looks = looks(group.rows.iter().map(|row| row.runs[0].settings.cell()));
+    let lines = |points: &dyn Fn(&GroupRow) -> Vec<(f64, f64)>| lines(group, &looks, points);
+    let losses = lines(&|row| epochs(row.mean_curve(|run| &run.history.train_loss)));
+    let validation = lines(&|row| {
         let values = row.mean_curve(|run| &run.history.validation).into_iter();
         epochs(values.map(|value| metric.shown(value)).collect())
     });
-    let courses = lines(group, |row| course(row, metric));
-    let best = format!("Best so far: {}", name.to_lowercase());
-    let curves = [
-        (String::from("Training loss"), Axis::Epochs, losses),
-        (name, Axis::Epochs, validation),
-        (best, Axis::Seconds, courses),
+    let courses = lines(&|row| course(row, metric));
+    let scale = |lines: &[Line]| match metric {
+        Metric::Accuracy => Scale::percent(values(lines)),
+        Metric::Perplexity | Metric::MeanSquaredError => Scale::losses(values(lines)),
+    };
+    let title = format!("Validation {}", metric.title());
+    let across = |lines: &[Line]| Side::new("epoch", Scale::Whole(1.0, last(lines)));
+    let mut charts = vec![
+        Chart::new(
+            "Training loss",
+            across(&losses),
+            Side::new("", Scale::losses(values(&losses))),
+        ),
+        Chart::new(&title, across(&validation), Side::new("", scale(&validation))),
+        Chart::new(
+            format!("Best so far: {}", title.to_lowercase()),
+            time(&courses),
+            Side::new("", scale(&courses)),
+        ),
     ];
-    let curves = curves
-        .into_iter()
-        .filter_map(|(title, axis, lines)| curve(&group.title, &title, axis, lines));
-    curves.chain(size(group)).collect()
+    if let [_, only] = &mut charts[..2] {
+        only.best = best_epoch(group);
+    }
+    for (chart, lines) in charts.iter_mut().zip([losses, validation, courses]) {
+        chart.lines = lines;
+    }
+    charts.extend(size(group, &looks));
+    charts.retain(|chart| !chart.is_empty());
+    (!charts.is_empty()).then(|| Figure::new(group.title.clone(), charts))
+}
+
+/// The epoch of a single run; of several there would be several.
+fn best_epoch(group: &Group) -> Option<(f64, String)> {
+    let [row] = &group.rows[..] else { return None };
+    let [run] = &row.runs[..] else { return None };
+    (run.best_epoch > 0).then(|| (run.best_epoch as f64, format!("best: epoch {}", run.best_epoch)))
 }
 
 fn epochs(values: Vec<f64>) -> Vec<(f64, f64)> {
@@ -38,9 +64,9 @@ fn epochs(values: Vec<f64>) -> Vec<(f64, f64)> {
         .collect()
 }
 
-fn lines(group: &Group, points: impl Fn(&GroupRow) -> Vec<(f64, f64)>) -> Vec<Line> {
-    let rows = group.rows.iter().zip(looks(group)).take(MOST_LINES);
-    let line = |(row, look): (&GroupRow, Look)| Line {
+fn lines(group: &Group, looks: &[Look], points: impl Fn(&GroupRow) -> Vec<(f64, f64)>) -> Vec<Line> {
+    let rows = group.rows.iter().zip(looks).take(MOST_LINES);
+    let line = |(row, &look): (&GroupRow, &Look)| Line {
         name: row.runs[0].row_title.clone(),
         look,
         points: points(row),
@@ -48,33 +74,43 @@ fn lines(group: &Group, points: impl Fn(&GroupRow) -> Vec<(f64, f64)>) -> Vec<Li
     rows.map(line).filter(|line| !line.points.is_empty()).collect()
 }
 
-fn curve(group: &str, title: &str, axis: Axis, lines: Vec<Line>) -> Option<String> {
-    if lines.is_empty() {
-        return None;
+fn values(lines: &[Line]) -> impl Iterator<Item = f64> {
+    lines.iter().flat_map(|line| &line.points).map(|point| point.1)
+}
+
+fn last(lines: &[Line]) -> f64 {
+    let points = lines.iter().flat_map(|line| &line.points);
+    points.fold(1.0, |last, point| point.0.max(last))
+}
+
+/// Rows differ in speed by factors: then the axis is logarithmic.
+fn time(lines: &[Line]) -> Side {
+    let ends = lines.iter().filter_map(|line| Some(line.points.last()?.0));
+    let (least, most) = ends.fold((f64::INFINITY, 0.0_f64), |(least, most), end| {
+        (least.min(end), most.max(end))
+    });
+    if least > 0.0 && most > 8.0 * least {
+        let places = lines.iter().flat_map(|line| &line.points).map(|point| point.0);
+        return Side::new(
+            "seconds of training, logarithmic",
+            Scale::sizes(places.filter(|place| *place > 0.0)),
+        );
     }
-    let panel = Panel {
-        title,
-        axis,
-        range: plot::around(plot::values(&lines)),
-        lines,
-        mark: None,
-    };
-    Some(plot::draw_inline(&format!("{group}: {title}"), &[panel], Legend::Below))
+    Side::new("seconds of training", Scale::Linear(0.0, most.max(1e-3)))
 }
 
 /// Ours full, the paper's hollow.
-fn size(group: &Group) -> Option<String> {
+fn size(group: &Group, looks: &[Look]) -> Option<Chart> {
     let metric = group.metric();
     let mut points = Vec::new();
-    for (row, look) in group.table().iter().zip(looks(group)) {
+    for (row, &look) in group.table().iter().zip(looks) {
         let ours = row.size_kb.zip(row.test.map(|spread| spread.mean));
         let paper = row.paper.kilobytes.zip(row.paper.figure(metric));
         for (found, hollow) in [(paper, true), (ours, false)] {
-            points.extend(found.map(|(size, value)| Point {
+            points.extend(found.map(|place| Point {
                 name: row.title.clone(),
                 look,
-                size,
-                value,
+                place,
                 hollow,
             }));
         }
@@ -83,30 +119,58 @@ fn size(group: &Group) -> Option<String> {
         return None;
     }
     let hint = if points.iter().any(|point| point.hollow) {
-        "size in KB (hollow: the paper)"
+        "full: ours, hollow: the paper's"
     } else {
-        "size in KB"
+        ""
     };
-    let title = format!("Test {}", metric.title());
-    let label = format!("{}: {title} against size", group.title);
-    Some(plot::scatter(&label, (&title, hint), &points))
+    let values = points.iter().map(|point| point.place.1);
+    let scale = match metric {
+        Metric::Accuracy => Scale::percent(values),
+        Metric::Perplexity | Metric::MeanSquaredError => Scale::linear(values),
+    };
+    let sizes = Scale::sizes(points.iter().map(|point| point.place.0));
+    let title = format!("Test {} against size", metric.title());
+    let mut chart = Chart::new(title, Side::new("size in KB", sizes), Side::new(hint, scale));
+    chart.points = points;
+    Some(chart)
 }
 
-/// A color for each kind of cell, a pattern for each variant of it.
-fn looks(group: &Group) -> Vec<Look> {
-    let mut kinds: Vec<(&str, usize)> = Vec::new();
-    let mut looks: Vec<Look> = Vec::new();
-    for row in &group.rows {
-        let first: &RunRecord = &row.runs[0];
-        let cell = first.settings.cell();
-        let kind = kinds.iter().position(|(kind, _)| *kind == cell).unwrap_or(kinds.len());
-        if kind == kinds.len() {
-            kinds.push((cell, 0));
-        }
-        let mut free = Look::all(kind, kinds[kind].1);
-        kinds[kind].1 += 1;
-        let first = Look::new(kind, 0);
-        looks.push(free.find(|look| !looks.contains(look)).unwrap_or(first));
+#[cfg(test)]
+mod tests {
+    use super::super::group::tests::{group, run};
+    use super::*;
+    use crate::chart::layout;
+
+    #[test]
+    fn a_figure_keeps_the_layout_and_has_one_legend() {
+        let mut slow = run("lstm", 1, &[0.1, 0.2, 0.95]);
+        slow.history.seconds = vec![100.0; 3];
+        slow.settings.change_cell("lstm").unwrap();
+        slow.paper.accuracy = Some(96.0);
+        slow.paper.kilobytes = Some(29.0);
+        let rows = vec![vec![run("ernn", 1, &[0.5, 0.7, 0.9])], vec![slow]];
+        let figure = figure(&group(rows)).unwrap();
+        assert_eq!(figure.charts.len(), 4);
+        layout::check(&figure.svg());
+        layout::check_page(&figure.html());
+        assert_eq!(figure.html().matches("LSTM</li>").count(), 1);
+        assert!(figure.html().contains("logarithmic") && figure.html().contains("hollow"));
     }
-    looks
+
+    #[test]
+    fn the_best_epoch_of_a_single_run_is_named() {
+        let text = |rows| figure(&group(rows)).unwrap().html();
+        let one = run("ernn", 1, &[0.5, 0.7]);
+        assert_eq!(text(vec![vec![one.clone()]]).matches(">best: epoch 2<").count(), 1);
+        assert!(!text(vec![vec![one.clone(), run("ernn", 2, &[0.5])]]).contains("best: epoch"));
+    }
+
+    #[test]
+    fn charts_without_anything_are_left_out() {
+        let mut bare = run("rnn", 1, &[]);
+        bare.test = None;
+        assert!(figure(&group(vec![vec![bare.clone()]])).is_none());
+        bare.test = Some(0.9);
+        assert_eq!(figure(&group(vec![vec![bare]])).unwrap().charts.len(), 1);
+    }
 }

@@ -2,9 +2,10 @@
 
 use super::GENERATOR;
 use super::group::Group;
-use super::tables::{reaches, speed_rows};
+use super::overfitting;
+use super::tables::{Grid, grids, speed_rows};
 use crate::compare::aligned;
-use crate::reproduce::table_cells;
+use crate::names::lines;
 
 /// The report as Markdown.
 pub fn markdown(groups: &[Group], title: &str) -> String {
@@ -13,18 +14,14 @@ pub fn markdown(groups: &[Group], title: &str) -> String {
 }
 
 fn section(group: &Group) -> String {
-    let metric = group.metric();
-    let mut rows: Vec<Vec<String>> = Vec::new();
-    for row in group.table() {
-        let (names, mut values): (Vec<String>, Vec<String>) = table_cells(&row, metric).into_iter().unzip();
-        if rows.is_empty() {
-            rows.push(names);
-        }
-        values[0] = safe(&values[0]);
-        if reaches(&row, metric) {
-            values[2] = format!("**{}**", values[2]);
-        }
-        rows.push(values);
+    let (mut first, rest) = grids(group);
+    for (line, _) in first
+        .lines
+        .iter_mut()
+        .zip(&first.reached)
+        .filter(|(_, reached)| **reached)
+    {
+        line[first.wanted] = format!("**{}**", line[first.wanted]);
     }
     let notes: Vec<String> = group.notes.iter().map(|note| safe(note)).collect();
     let mut text = format!(
@@ -32,14 +29,20 @@ fn section(group: &Group) -> String {
         safe(&group.title),
         safe(&group.key),
         notes.join(" "),
-        aligned(&rows)
+        grid(&first)
     );
+    if let Some(words) = overfitting::paragraph(group) {
+        text += &format!("\n{}\n", safe(&words));
+    }
     let unfinished = group.unfinished();
     if !unfinished.is_empty() {
         text += "\nNot finished:\n\n";
         unfinished
             .iter()
             .for_each(|sentence| text += &format!("- {}\n", safe(sentence)));
+    }
+    if rest.head.len() > 1 {
+        text += &format!("\nMore numbers:\n\n{}", grid(&rest));
     }
     if let Some((head, mut lines)) = speed_rows(group) {
         lines.iter_mut().for_each(|line| line[0] = safe(&line[0]));
@@ -52,10 +55,17 @@ fn section(group: &Group) -> String {
     text
 }
 
+fn grid(grid: &Grid) -> String {
+    let mut lines = grid.lines.clone();
+    lines.iter_mut().for_each(|line| line[0] = safe(&line[0]));
+    lines.insert(0, grid.head.clone());
+    aligned(&lines)
+}
+
 /// Text that is no markup: a table's bars, tags and emphasis of a file's name stay what they are.
 fn safe(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
-    for letter in text.chars() {
+    for letter in lines(text.replace('\r', "")).chars() {
         match letter {
             '|' | '*' | '_' | '`' | '[' | ']' | '\\' => {
                 safe.push('\\');
@@ -64,7 +74,7 @@ fn safe(text: &str) -> String {
             '<' => safe += "&lt;",
             '>' => safe += "&gt;",
             '&' => safe += "&amp;",
-            '\n' | '\r' => safe.push(' '),
+            '\n' | '\t' => safe.push(' '),
             letter => safe.push(letter),
         }
     }

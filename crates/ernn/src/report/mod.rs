@@ -4,14 +4,15 @@
 //! result files of reproduce, run folders, comparisons -> groups (one a table) -> rows -> HTML with SVG inside, Markdown
 //! ```
 //!
-//! The page needs nothing else: no script, no font, no network. It reads well on a phone (wide things scroll inside their box), in
-//! dark surroundings and on paper. All text that comes from files is escaped.
+//! The page needs nothing else: no script, no font, no network. It reads well on a phone, in dark surroundings and on paper: the main table
+//! fits the narrowest screen, and what is wider stands behind a line that opens it. All text that comes from files is escaped.
 
 mod collect;
 mod confusion;
 mod figures;
 mod group;
 mod markdown;
+mod overfitting;
 mod page;
 mod speed;
 mod tables;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Paper, Protocol};
-use crate::checkpoint::{EpochRecord, Phase, null, write_with_folder};
+use crate::checkpoint::{EpochRecord, null, write_with_folder};
 use crate::evaluate::Metric;
 use crate::train::{Ending, PastRun, RunConfig};
 use crate::{Error, Result};
@@ -203,8 +203,5 @@ impl RunRecord {
 
 /// A phase that is not over has a history all the same; only the selecting one is told.
 pub(super) fn epochs(run: &PastRun) -> usize {
-    run.history
-        .iter()
-        .filter(|record| record.phase == Phase::Select)
-        .count()
+    run.epochs()
 }

@@ -100,7 +100,7 @@ pub(super) fn open(plan: &Plan, experiment: usize, options: &Options) -> Result<
     let experiment = &plan.experiments[experiment];
     let settings = &experiment.rows[0].settings;
     let dataset = data::open(
-        &settings.data.source,
+        &data::as_known(&settings.data.source),
         &OpenOptions {
             data_dir: options.data_dir.clone(),
             ..settings.data.options()
@@ -229,14 +229,17 @@ impl Process<'_> {
         if let Some(record) = self.over(run)? {
             return Ok(OneRun::Done(Box::new(record)));
         }
-        if folder.has_checkpoint() && folder.read_config()?.portable() != settings.portable() {
+        if folder.has_checkpoint() && folder.read_config()?.portable().asked() != settings.portable().asked() {
             return Err(setting(
                 "--work",
                 &format!("{}, a run with other settings", path.display()),
                 "a run of the experiment as it is now; remove the old one".to_string(),
             ));
         }
-        let mut clock = Clock::new(name, watcher, &self.options.stop, self.limit(&path));
+        let mut clock = Clock {
+            passes: settings.training.passes(),
+            ..Clock::new(name, watcher, &self.options.stop, self.limit(&path))
+        };
         let options = train::Options {
             threads: self.options.threads,
             stop: Arc::clone(&clock.stop),
@@ -351,7 +354,7 @@ fn seconds_in(path: &Path) -> f64 {
 
 /// Settings without what follows from the data: they can be compared before it is read.
 fn without_steps(settings: &RunConfig) -> RunConfig {
-    let mut settings = settings.portable();
+    let mut settings = settings.portable().asked();
     if settings.has_in_layers("max_steps") {
         let one = Value::Integer(1);
         settings
@@ -369,6 +372,8 @@ fn without_steps(settings: &RunConfig) -> RunConfig {
 /// Stops a run when its time is over or someone asks for it, and hands on what it says.
 struct Clock<'a> {
     name: &'a str,
+    /// Of this run.
+    passes: usize,
     watcher: &'a mut dyn Watcher,
     /// Of the whole process.
     asked: &'a AtomicBool,
@@ -383,6 +388,7 @@ impl<'a> Clock<'a> {
     fn new(name: &'a str, watcher: &'a mut dyn Watcher, asked: &'a AtomicBool, left: Option<Duration>) -> Self {
         Clock {
             name,
+            passes: 1,
             watcher,
             asked,
             stop: Arc::default(),
@@ -393,7 +399,8 @@ impl<'a> Clock<'a> {
 }
 
 impl Observer for Clock<'_> {
-    fn batch_done(&mut self, _: &BatchProgress) {
+    fn batch_done(&mut self, progress: &BatchProgress) {
+        self.watcher.under_way(self.name, progress.share(self.passes));
         let asked = self.asked.load(Ordering::Relaxed);
         let late = self.end.is_some_and(|end| Instant::now() >= end);
         if (asked || late) && !self.stop.swap(true, Ordering::Relaxed) {

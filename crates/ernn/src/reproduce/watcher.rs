@@ -35,6 +35,8 @@ pub struct RunDone<'a> {
 pub trait Watcher: Send {
     /// Before the first run.
     fn started(&mut self, _start: &Start) {}
+    /// After each batch of a run: the part of it that is done.
+    fn under_way(&mut self, _name: &str, _share: f64) {}
     /// After each epoch of a run.
     fn epoch_done(&mut self, _name: &str, _record: &EpochRecord) {}
     /// After each run.

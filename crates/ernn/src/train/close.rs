@@ -1,9 +1,10 @@
 //! The end of a run: the best parameters become a model, are measured, and the folder gets model and report.
 
 use super::parts::Parts;
-use super::run::Run;
+use super::run::{Run, last_selecting_epoch};
 use super::{Ending, Machine, Observer, Outcome, Report, RunFolder};
-use crate::checkpoint::{EpochRecord, Phase, Provenance, RunState, SavedModel};
+use crate::checkpoint::{Phase, Provenance, RunState, SavedModel};
+use crate::data::Task;
 use crate::evaluate::{self, Evaluation};
 use crate::model::Model;
 use crate::{Error, Result};
@@ -32,6 +33,7 @@ impl Close<'_> {
         let model = SavedModel {
             provenance: self.provenance(),
             model,
+            derivation: self.parts.derivation.clone(),
             normalization: self.parts.normalization.clone(),
             classes: self.run.dataset.classes.clone(),
             vocabulary: self.run.dataset.vocabulary.clone(),
@@ -88,7 +90,6 @@ impl Close<'_> {
 
     fn report(&self, model: &SavedModel, part: &'static str, evaluation: Evaluation) -> Report {
         let (run, state) = (self.run, self.state);
-        let selecting = |record: &&EpochRecord| record.phase == Phase::Select;
         let seconds: f64 = state.history.iter().map(|record| record.seconds).sum();
         Report {
             dataset: run.dataset.name.clone(),
@@ -96,14 +97,17 @@ impl Close<'_> {
             evaluation,
             validation_accuracy: model.provenance.validation_accuracy,
             cell: run.config.cell().to_string(),
+            longest_sequence: (run.model.task != Task::NextToken).then(|| self.parts.fit.longest()),
             parameters: model.model.parameters().len(),
             nonzero_parameters: model.nonzero_parameters(),
             embedding_parameters: model.embedding_parameters(),
             size_kb: model.size_kb(),
             model_bytes: model.file_bytes(),
             train_seconds: seconds + state.tally.seconds,
-            epochs: state.history.iter().filter(selecting).count(),
+            epochs: last_selecting_epoch(&state.history),
+            optimizer_steps: state.optimizer_steps,
             best_epoch: model.provenance.best_epoch,
+            validated: self.parts.validation.is_some() || state.best.as_ref().is_some_and(|best| best.score.is_some()),
             seed: run.config.training.seed,
             ending: self.ending,
             cut_short: matches!(self.ending, Ending::Interrupted | Ending::Diverged),
@@ -112,6 +116,7 @@ impl Close<'_> {
             version: env!("CARGO_PKG_VERSION"),
             settings: run.config.clone(),
             machine: Machine::here(run.options.threads),
+            folds: run.options.folds.clone(),
         }
     }
 }

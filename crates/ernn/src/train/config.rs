@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{defaults, layers};
 use crate::cell::CellConfig;
-use crate::data::{Dataset, MissingPolicy, OpenOptions, Preparation, Task, TextOptions};
+use crate::data::{Dataset, MissingPolicy, OpenOptions, Preparation, TableOptions, Task, TextOptions, Transforms};
 use crate::model::{Embedding, ModelConfig, Pooling, Quantize};
 use crate::optim::{OptimizerConfig, Schedule};
 use crate::{Error, Result};
@@ -38,12 +38,18 @@ pub struct DataSettings {
     /// Folder of a known data set that is not built in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_dir: Option<PathBuf>,
+    /// Where the names of recordings of a person's own tell the group (speaker), such as `*_{group}_*`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group_pattern: Option<String>,
     /// How known data sets are prepared.
     #[serde(default)]
     pub preparation: Preparation,
     /// How text becomes tokens.
     #[serde(default, skip_serializing_if = "TextOptions::is_default")]
     pub text: TextOptions,
+    /// What the columns of a table of numbers are.
+    #[serde(default, skip_serializing_if = "TableOptions::is_default")]
+    pub table: TableOptions,
 }
 
 impl DataSettings {
@@ -53,8 +59,10 @@ impl DataSettings {
             data_dir: self.data_dir.clone(),
             missing: self.missing,
             features: self.features,
+            group_pattern: self.group_pattern.clone(),
             preparation: self.preparation,
             text: self.text.clone(),
+            table: self.table.clone(),
             ..OpenOptions::default()
         }
     }
@@ -75,6 +83,9 @@ pub struct ModelSettings {
     /// What makes values of tokens; only for data of tokens, which have one by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub embedding: Option<EmbeddingSettings>,
+    /// Which channels are derived of those of the data.
+    #[serde(default, skip_serializing_if = "Transforms::is_default")]
+    pub transforms: Transforms,
     /// The layers, first one first.
     pub layers: Vec<CellConfig>,
 }
@@ -113,6 +124,17 @@ pub struct TrainingSettings {
     pub seed: u64,
     /// Passes over the training part.
     pub epochs: usize,
+    /// Optimizer steps that a run takes at least: where the epochs have fewer, there are more of them, and the schedule is stretched. 0: no
+    /// floor.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub min_steps: usize,
+    /// Optimizer steps at most, but for those of one epoch, which a run always takes. 0: no ceiling.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub max_steps: usize,
+    /// How often the initial step sizes of the cells (of other cells the learning rate) were halved because the run diverged in its first epoch.
+    /// The settings have the halves; this says what they were halves of.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub halvings: u32,
     /// Sequences a step.
     pub batch_size: usize,
     /// Of the first epoch.
@@ -264,7 +286,8 @@ impl RunConfig {
     /// The model for a data set, from settings that are [`resolved`](Self::resolved).
     pub fn model_for(&self, dataset: &Dataset) -> ModelConfig {
         let embedding = self.model.embedding.as_ref();
-        let inputs = embedding.map_or(dataset.train.features, |embedding| embedding.size);
+        let channels = dataset.train.features + self.model.transforms.count(&dataset.feature_names);
+        let inputs = embedding.map_or(channels, |embedding| embedding.size);
         let classes = match dataset.task {
             Task::Classification | Task::StepClassification => dataset.classes.len(),
             Task::NextToken => dataset.vocabulary.len(),
@@ -287,24 +310,36 @@ impl RunConfig {
         }
     }
 
-    /// Another number of epochs; a cosine schedule ends with them.
+    /// Another number of epochs, and no other length: who names epochs wants so many. A cosine schedule ends with them.
     pub fn set_epochs(&mut self, epochs: usize) {
         self.training.epochs = epochs;
+        self.training.min_steps = 0;
+        self.training.max_steps = 0;
         if let Schedule::Cosine { epochs: end, .. } = &mut self.training.schedule {
             *end = epochs;
         }
     }
 
-    /// Whether a table has a setting of this name; a table inside another one is `training.optimizer`.
-    pub fn has(&self, table: &str, name: &str) -> bool {
-        let all = toml::Table::try_from(self).expect("settings are plain structs");
-        let mut path = table.split('.');
-        let first = path.next().and_then(|first| all.get(first));
-        let inner = path.fold(first, |outer, key| outer?.get(key));
-        inner.is_some_and(|inner| inner.get(name).is_some())
+    /// All settings, those too that a file leaves out because nothing is asked for.
+    pub(super) fn tables(&self) -> toml::Table {
+        let mut all = toml::Table::try_from(self).expect("settings are plain structs");
+        let transforms = toml::Table::try_from(&self.model.transforms).expect("settings are plain structs");
+        if let Some(model) = all.get_mut("model").and_then(toml::Value::as_table_mut) {
+            model.insert("transforms".to_string(), toml::Value::Table(transforms));
+        }
+        all
     }
 
-    /// Changes one setting of the table `data`, `model`, `training` or `training.optimizer` by its name in the settings file.
+    /// The names of the settings in a table that have one value.
+    pub fn names_in(&self, table: &str) -> Vec<String> {
+        let all = toml::Value::try_from(self).expect("settings are plain structs");
+        let inner = table.split('.').try_fold(&all, |outer, key| outer.get(key));
+        inner
+            .and_then(toml::Value::as_table)
+            .map_or_else(Vec::new, layers::names_of_one_value)
+    }
+
+    /// Changes one setting of the table `data`, `model`, `model.transforms`, `training` or `training.optimizer` by its name in the settings file.
     ///
     /// # Errors
     /// If the table has no such setting, or its value is of another kind. Whether it is in range says [`RunConfig::check`].
@@ -314,7 +349,7 @@ impl RunConfig {
             found: value.to_string().trim_matches('"').to_string(),
             expected: expected.trim().replace('\n', " "),
         };
-        let mut all = toml::Table::try_from(&*self).expect("settings are plain structs");
+        let mut all = self.tables();
         let mut path = table.split('.');
         let first = path.next().and_then(|first| all.get_mut(first));
         let inner = path.fold(first, |outer, key| outer?.get_mut(key));
@@ -356,6 +391,12 @@ impl RunConfig {
             epochs,
             &format!("{old}: the thirds of a run with sparsity end with it"),
         )?;
+        demand(
+            epochs == old || (self.training.min_steps == 0 && self.training.max_steps == 0),
+            "epochs",
+            epochs,
+            &format!("{old}: a run whose length is a number of steps ends with it"),
+        )?;
         self.training.epochs = epochs;
         Ok(())
     }
@@ -391,10 +432,19 @@ impl RunConfig {
     }
 }
 
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 /// The exponential of many times more is not a number of 32 bits.
 const MOST_GAIN: f64 = 10.0;
 
 impl TrainingSettings {
+    /// Passes over the epochs: one, and another one to retrain.
+    pub(crate) fn passes(&self) -> usize {
+        1 + usize::from(self.retrain)
+    }
+
     fn check(&self) -> Result<()> {
         let finite = |value: f64, least: f64| value.is_finite() && value >= least;
         let positive = |value: f64| value.is_finite() && value > 0.0;
@@ -407,6 +457,12 @@ impl TrainingSettings {
             "0 to 9223372036854775807",
         )?;
         demand(self.epochs > 0, "epochs", self.epochs, "at least 1")?;
+        demand(
+            self.max_steps == 0 || self.min_steps <= self.max_steps,
+            "min_steps",
+            self.min_steps,
+            &format!("at most max_steps, {}", self.max_steps),
+        )?;
         demand(self.batch_size > 0, "batch_size", self.batch_size, "at least 1")?;
         demand(
             positive(self.learning_rate),

@@ -4,7 +4,7 @@
 
 use super::{ClassWeights, DataSettings, EmbeddingSettings, ModelSettings, RunConfig, TrainingSettings};
 use crate::cell::{Activation, CellConfig, ErnnConfig, Rank};
-use crate::data::{MissingPolicy, Preparation, TextOptions, is_running_text};
+use crate::data::{MissingPolicy, Preparation, TableOptions, TextOptions, Transforms, is_running_text, plain_name};
 use crate::model::{Pooling, Quantize};
 use crate::optim::{OptimizerConfig, Schedule};
 use crate::{Error, Result};
@@ -38,7 +38,7 @@ const RUNNING_TEXT: Choice = Choice {
 };
 
 fn choice(source: &str) -> Choice {
-    match source {
+    match plain_name(source) {
         text if is_running_text(text) => RUNNING_TEXT,
         "japanese-vowels" => Choice {
             hidden: 64,
@@ -153,7 +153,7 @@ fn choice(source: &str) -> Choice {
 
 /// The embedding of known texts; that of others follows from the data.
 fn embedding(source: &str) -> Option<EmbeddingSettings> {
-    match source {
+    match plain_name(source) {
         "ptb-300" | "ptb-char" => Some(EmbeddingSettings {
             tied: true,
             dropout: 0.2,
@@ -178,7 +178,7 @@ fn embedding(source: &str) -> Option<EmbeddingSettings> {
 /// The complete settings for a known data set, or for any other.
 pub(super) fn for_source(source: &str) -> RunConfig {
     let choice = choice(source);
-    let treebank = matches!(source, "ptb-300" | "ptb-char");
+    let treebank = matches!(plain_name(source), "ptb-300" | "ptb-char");
     let running_text = treebank || is_running_text(source);
     let mut cell = ErnnConfig {
         hidden: choice.hidden,
@@ -196,8 +196,10 @@ pub(super) fn for_source(source: &str) -> RunConfig {
             missing: MissingPolicy::default(),
             features: None,
             data_dir: None,
+            group_pattern: None,
             preparation: Preparation::default(),
             text: TextOptions::default(),
+            table: TableOptions::default(),
         },
         model: ModelSettings {
             dropout: match running_text {
@@ -209,11 +211,15 @@ pub(super) fn for_source(source: &str) -> RunConfig {
             bidirectional: false,
             layer_dropout: 0.0,
             embedding: embedding(source),
+            transforms: Transforms::default(),
             layers: vec![CellConfig::Ernn(cell)],
         },
         training: TrainingSettings {
             seed: 1,
             epochs: choice.epochs,
+            min_steps: 0,
+            max_steps: 0,
+            halvings: 0,
             batch_size: choice.batch_size,
             learning_rate: choice.learning_rate,
             clip_norm: 1.0,

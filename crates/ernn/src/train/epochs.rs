@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::from;
+use super::length::{self, Length};
 use super::parts::Parts;
 use super::thirds::Thirds;
 use super::{BatchProgress, ClassWeights, Observer, RunConfig, RunFolder, TrainingSettings};
@@ -57,7 +58,9 @@ pub(super) struct Pass<'a> {
     streams: Option<Streams>,
     classes: &'a [String],
     parts: &'a Parts<'a>,
-    epochs: usize,
+    length: Length,
+    /// Batches of one epoch.
+    batches: usize,
     thirds: Option<Thirds>,
     spans: Vec<Span>,
     model: Model<f32>,
@@ -76,7 +79,7 @@ impl<'a> Pass<'a> {
         classes: &'a [String],
         parts: &'a Parts<'a>,
         state: RunState,
-        epochs: usize,
+        length: Length,
     ) -> Result<Self> {
         let settings = &config.training;
         let mut model = Model::new(model, settings.seed)?;
@@ -88,13 +91,10 @@ impl<'a> Pass<'a> {
         if !state.parameters.is_empty() {
             restore(&mut model, &mut optimizer, &state)?;
         }
-        let text = model.config().task == Task::NextToken;
-        let streams = text.then(|| Streams::new(parts.fit.steps(), settings.batch_size, settings.window()));
-        let batches = streams.map_or_else(
-            || parts.fit.len().div_ceil(settings.batch_size),
-            |streams| streams.batches(),
-        );
-        let steps = epochs * batches;
+        let task = model.config().task;
+        let streams = length::streams(settings, task, &parts.fit);
+        let batches = length::batches(settings, task, &parts.fit);
+        let steps = length.epochs * batches;
         let thirds = Thirds::new(settings.sparsity, model.spans(), steps as u64);
         let mut state = state;
         if let Some(thirds) = thirds.as_ref().filter(|_| begins && settings.from.is_some()) {
@@ -105,11 +105,12 @@ impl<'a> Pass<'a> {
         Ok(Pass {
             settings,
             drops: model.config().drops(),
-            piece: piece_length(settings.tbptt, parts.fit.longest()).filter(|_| !text),
+            piece: piece_length(settings.tbptt, parts.fit.longest()).filter(|_| streams.is_none()),
             streams,
             classes,
             parts,
-            epochs,
+            length,
+            batches,
             thirds,
             spans: model.spans().to_vec(),
             gradient: vec![0.0; model.parameters().len()],
@@ -159,13 +160,13 @@ impl<'a> Pass<'a> {
     ) -> Result<LoopEnd> {
         let mut pace = Pace::default();
         let end = loop {
-            if self.state.epoch >= self.epochs {
+            if self.state.epoch >= self.length.epochs {
                 break LoopEnd::Finished;
             }
             if self.settings.patience > 0 && self.state.stale_epochs >= self.settings.patience {
                 break LoopEnd::EarlyStop;
             }
-            if !self.epoch(stop, observer)? {
+            if !self.stretch(stop, observer)? {
                 break LoopEnd::Interrupted;
             }
             let record = &self.state.history[self.state.history.len() - 1];
@@ -181,23 +182,38 @@ impl<'a> Pass<'a> {
         Ok(end)
     }
 
-    /// The rest of the epoch under way; false if it was stopped before its end.
-    fn epoch(&mut self, stop: &AtomicBool, observer: &mut dyn Observer) -> Result<bool> {
-        let epoch = self.state.epoch + 1;
+    /// The rest of the epochs until the next measurement, which is one epoch unless the run was stretched; false if it was stopped before.
+    fn stretch(&mut self, stop: &AtomicBool, observer: &mut dyn Observer) -> Result<bool> {
+        let first = self.state.epoch + 1;
+        let last = self.length.last_of_stretch(first);
         let began = Instant::now();
         let before = self.state.tally.seconds;
-        let plan = self.plan(epoch);
-        for members in plan.iter().skip(self.state.tally.batches) {
-            if stop.load(Ordering::Relaxed) {
+        for epoch in first..=last {
+            let done = self.state.tally.batches - (epoch - first) * self.batches;
+            if done < self.batches && !self.epoch(epoch, done, stop, observer)? {
                 self.state.tally.seconds = before + began.elapsed().as_secs_f64();
+                return Ok(false);
+            }
+        }
+        let measured = self.measure(last)?;
+        self.state.tally.seconds = before + began.elapsed().as_secs_f64();
+        self.close_stretch(last, measured);
+        Ok(true)
+    }
+
+    /// The rest of one epoch of which so many batches are done; false if it was stopped before its end.
+    fn epoch(&mut self, epoch: usize, done: usize, stop: &AtomicBool, observer: &mut dyn Observer) -> Result<bool> {
+        let plan = self.plan(epoch);
+        for (index, members) in plan.iter().enumerate().skip(done) {
+            if stop.load(Ordering::Relaxed) {
                 return Ok(false);
             }
             self.step(epoch, members)?;
             observer.batch_done(&BatchProgress {
                 phase: self.state.phase,
                 epoch,
-                epochs: self.epochs,
-                batch: self.state.tally.batches,
+                epochs: self.length.epochs,
+                batch: index + 1,
                 batches: plan.len(),
                 examples: self.streams.map_or(members.len(), |_| self.batch.targets.len()),
                 loss: self.state.tally.loss / self.state.tally.sequences as f64,
@@ -205,9 +221,6 @@ impl<'a> Pass<'a> {
         }
         // The next epoch begins the text anew.
         self.state.carried.clear();
-        let measured = self.measure(epoch, plan.len())?;
-        self.state.tally.seconds = before + began.elapsed().as_secs_f64();
-        self.close_epoch(epoch, measured);
         Ok(true)
     }
 
@@ -321,7 +334,7 @@ impl<'a> Pass<'a> {
     }
 
     fn check_finite(&self, epoch: usize, loss: f32) -> Result<()> {
-        let batch = self.state.tally.batches + 1;
+        let batch = self.state.tally.batches % self.batches + 1;
         let stop = |what: String, value: f64| {
             Err(Error::NotFinite {
                 epoch,
@@ -342,10 +355,10 @@ impl<'a> Pass<'a> {
     fn learning_rate(&self, epoch: usize) -> f64 {
         self.settings
             .schedule
-            .learning_rate(self.settings.learning_rate, epoch - 1)
+            .learning_rate(self.settings.learning_rate, self.length.scheduled(epoch - 1))
     }
 
-    fn measure(&self, epoch: usize, batch: usize) -> Result<Option<Evaluation>> {
+    fn measure(&self, epoch: usize) -> Result<Option<Evaluation>> {
         let Some(part) = &self.parts.validation else {
             return Ok(None);
         };
@@ -354,7 +367,7 @@ impl<'a> Pass<'a> {
         if !found.loss.is_finite() {
             return Err(Error::NotFinite {
                 epoch,
-                batch,
+                batch: self.batches,
                 what: "the loss on the validation part".to_string(),
                 value: found.loss,
             });
@@ -362,8 +375,8 @@ impl<'a> Pass<'a> {
         Ok(Some(found))
     }
 
-    /// Books the epoch: record, best parameters, counters.
-    fn close_epoch(&mut self, epoch: usize, measured: Option<Evaluation>) {
+    /// Books the epochs since the last measurement: record, best parameters, counters.
+    fn close_stretch(&mut self, epoch: usize, measured: Option<Evaluation>) {
         let tally = std::mem::take(&mut self.state.tally);
         let mut record = record(self.state.phase, epoch, &tally, measured.as_ref());
         record.learning_rate = self.learning_rate(epoch);
@@ -387,7 +400,7 @@ impl<'a> Pass<'a> {
         self.state.stale_epochs = if record.best || !complete {
             0
         } else {
-            self.state.stale_epochs + 1
+            self.state.stale_epochs + epoch - self.state.epoch
         };
         self.state.epoch = epoch;
         self.state.history.push(record);

@@ -159,6 +159,7 @@ mod tests {
         let config = ModelConfig::new(2, 2, vec![CellConfig::of_kind("rnn").unwrap()]);
         SavedModel {
             model: Model::new(config, 1).unwrap(),
+            derivation: Default::default(),
             normalization: Normalization::identity(2),
             classes: names(classes),
             vocabulary: Vec::new(),

@@ -46,6 +46,14 @@ impl RunConfig {
         self.model.layers.iter().all(|layer| table_of(layer).contains_key(name))
     }
 
+    /// The names of the settings of the first layer that have one value.
+    pub fn layer_names(&self) -> Vec<String> {
+        self.model
+            .layers
+            .first()
+            .map_or_else(Vec::new, |layer| names_of_one_value(&table_of(layer)))
+    }
+
     /// One setting of the first layer, if it has it.
     pub fn layer_setting(&self, name: &str) -> Option<Value> {
         table_of(self.model.layers.first()?).remove(name)
@@ -68,6 +76,12 @@ impl RunConfig {
         }
         Ok(())
     }
+}
+
+/// The names in a table that stand for neither a list nor a table; the kind of a layer is no setting of it.
+pub(super) fn names_of_one_value(table: &toml::Table) -> Vec<String> {
+    let one = |(name, value): &(&String, &Value)| !value.is_array() && !value.is_table() && name.as_str() != "kind";
+    table.iter().filter(one).map(|(name, _)| name.clone()).collect()
 }
 
 const MOST_LAYERS: usize = 64;

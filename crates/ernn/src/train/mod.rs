@@ -5,26 +5,36 @@
 //!       -> [retrain on everything] -> evaluate on the test part, read here for the first and only time
 //! ```
 
+mod aliases;
+mod by_name;
 mod close;
 mod config;
 mod curves;
 mod defaults;
 mod epochs;
+mod free_memory;
 mod from;
 mod layers;
+mod length;
+mod memory;
 mod observer;
+mod overfitting;
 mod parts;
 mod past_run;
-pub(crate) mod plot;
+mod remarks;
 mod report;
+mod restart;
 mod resumed;
 mod run;
 mod run_folder;
 mod thirds;
 
+pub use aliases::{ALIASES, alias};
 pub(crate) use config::overlay;
 pub use config::{ClassWeights, DataSettings, EmbeddingSettings, ModelSettings, RunConfig, TrainingSettings};
+pub use memory::{Needed, Shape, estimate};
 pub use observer::{BatchProgress, Observer, Start};
+pub(crate) use overfitting::Overfitting;
 pub use parts::{fingerprint, split};
 pub use past_run::PastRun;
 pub use report::{Ending, Machine, Report};

@@ -47,6 +47,19 @@ pub struct BatchProgress {
     pub loss: f64,
 }
 
+impl BatchProgress {
+    /// Part of a run of so many passes that is done; one that stops early jumps to its end.
+    pub fn share(&self, passes: usize) -> f64 {
+        let before = match self.phase {
+            Phase::Select => 0,
+            Phase::Retrain => 1,
+        };
+        let done = (self.epoch.saturating_sub(1) * self.batches + self.batch) as f64;
+        let pass = done / (self.epochs * self.batches).max(1) as f64;
+        ((before as f64 + pass) / passes.max(1) as f64).min(1.0)
+    }
+}
+
 /// Sees a run from outside. Every method has a default that does nothing; `()` is the observer that sees nothing.
 pub trait Observer: Send {
     /// Before the first batch.
@@ -60,3 +73,27 @@ pub trait Observer: Send {
 }
 
 impl Observer for () {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_pass_is_the_second_half_of_a_run() {
+        let progress = BatchProgress {
+            phase: Phase::Select,
+            epoch: 2,
+            epochs: 4,
+            batch: 5,
+            batches: 10,
+            examples: 1,
+            loss: 1.0,
+        };
+        assert_eq!((progress.share(1), progress.share(2)), (0.375, 0.1875));
+        let second = BatchProgress {
+            phase: Phase::Retrain,
+            ..progress
+        };
+        assert_eq!(second.share(2), 0.6875);
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::{ClassWeights, RunConfig};
 use crate::checkpoint::{Checksum, Phase};
-use crate::data::{self, Dataset, NoiseKind, Normalization, Part, Task, Values, View};
+use crate::data::{self, Dataset, Derivation, NoiseKind, Normalization, Part, Task, Values, View};
 use crate::head;
 use crate::{Error, Result};
 
@@ -14,6 +14,8 @@ pub(super) struct Parts<'a> {
     /// Normalized sequences to select the best epoch with; none in a run without validation, or when retraining.
     pub validation: Option<View<'a>>,
     /// Fitted on the sequences to train on, before any other part was looked at.
+    pub derivation: Derivation,
+    /// The same, of the channels of the data and the derived ones.
     pub normalization: Normalization,
     /// Weight of each class in the loss.
     pub class_weights: Option<Vec<f32>>,
@@ -27,6 +29,8 @@ impl<'a> Parts<'a> {
             Phase::Select => split(dataset, config.training.validation, config.training.seed)?,
             Phase::Retrain => (everything(dataset), None),
         };
+        let derivation = Derivation::fit(&config.model.transforms, &fit, &dataset.feature_names)?;
+        let fit = fit.derived(&derivation)?;
         let normalization = Normalization::fit(&fit)?;
         let class_weights = match config.training.class_weights {
             ClassWeights::None => None,
@@ -35,8 +39,9 @@ impl<'a> Parts<'a> {
         Ok(Parts {
             fit: fit.normalized(&normalization)?,
             validation: validation
-                .map(|validation| validation.normalized(&normalization))
+                .map(|validation| validation.derived(&derivation)?.normalized(&normalization))
                 .transpose()?,
+            derivation,
             normalization,
             class_weights,
         })

@@ -10,10 +10,11 @@ use std::path::Path;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use super::run::last_selecting_epoch;
 use super::run_folder::{METRICS_FILE, RESULT_FILE};
 use super::{Ending, RunConfig};
 use crate::checkpoint::{EpochRecord, Phase};
-use crate::evaluate::Evaluation;
+use crate::evaluate::{Evaluation, FoldsReport};
 use crate::{Error, Result};
 
 /// A run that has ended or was cut short.
@@ -30,6 +31,9 @@ pub struct PastRun {
     /// The numbers.
     #[serde(flatten)]
     pub evaluation: Evaluation,
+    /// Steps of the longest training sequence, where it was written.
+    #[serde(default)]
+    pub longest_sequence: Option<usize>,
     /// Numbers in the model.
     pub parameters: usize,
     /// Those of them that are other than 0.
@@ -49,6 +53,9 @@ pub struct PastRun {
     pub machine: serde_json::Value,
     /// The complete settings.
     pub settings: RunConfig,
+    /// What training by folds has found, where it was asked for.
+    #[serde(default)]
+    pub folds: Option<FoldsReport>,
     /// The epochs of both passes.
     #[serde(skip)]
     pub history: Vec<EpochRecord>,
@@ -84,6 +91,11 @@ impl PastRun {
     /// The epochs of the selecting pass.
     pub fn selecting(&self) -> impl Iterator<Item = &EpochRecord> {
         self.history.iter().filter(|record| record.phase == Phase::Select)
+    }
+
+    /// Whole epochs of the selecting pass.
+    pub fn epochs(&self) -> usize {
+        last_selecting_epoch(&self.history)
     }
 
     /// Wall time of the selecting pass up to the best epoch.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::RunConfig;
 use crate::Isa;
-use crate::evaluate::Evaluation;
+use crate::evaluate::{Evaluation, FoldsReport};
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,7 +55,7 @@ impl Machine {
 pub struct Report {
     /// Name of the data set.
     pub dataset: String,
-    /// The part that the numbers are of: `test`, or `validation` where there is no test part or the run was cut short, or
+    /// The part that the numbers are of: `folds` of a training by folds without a final model; else `test`, or `validation` where there is no test part or the run was cut short, or
     /// `train` where there is neither.
     pub part: &'static str,
     /// The numbers.
@@ -65,6 +65,8 @@ pub struct Report {
     pub validation_accuracy: Option<f64>,
     /// Kind of the cells.
     pub cell: String,
+    /// Steps of the longest training sequence; none of a text, which is read in pieces.
+    pub longest_sequence: Option<usize>,
     /// Numbers in the model.
     pub parameters: usize,
     /// Those of them that are other than 0, readout included.
@@ -79,6 +81,10 @@ pub struct Report {
     pub train_seconds: f64,
     /// Whole epochs done.
     pub epochs: usize,
+    /// Steps of the optimizer in the pass that the model is of.
+    pub optimizer_steps: u64,
+    /// Whether a validation part selected the best epoch; if not, it is the last one.
+    pub validated: bool,
     /// The epoch whose parameters the model has, from 1; 0 if there was none to choose.
     pub best_epoch: usize,
     /// Seed.
@@ -97,4 +103,7 @@ pub struct Report {
     pub settings: RunConfig,
     /// The machine.
     pub machine: Machine,
+    /// What training by folds has found, where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub folds: Option<FoldsReport>,
 }

@@ -4,18 +4,32 @@ use std::path::Path;
 
 use toml::{Table, Value};
 
-use super::RunConfig;
+use super::{RunConfig, restart};
 use crate::{Error, Result};
+
+/// The settings to go on with: those asked for, with their steps halved as often as the checkpoint's were.
+pub(super) fn settings(trained: &str, now: &RunConfig) -> Result<RunConfig> {
+    let times = match trained {
+        "" => 0,
+        trained => read(trained)?.training.halvings,
+    };
+    Ok(match times == now.training.halvings {
+        true => now.clone(),
+        false => restart::halved(&now.asked(), times),
+    })
+}
+
+/// Complete as they are, unless an earlier version knew fewer settings.
+fn read(trained: &str) -> Result<RunConfig> {
+    toml::from_str(trained).or_else(|_| RunConfig::from_toml(trained, Path::new("the checkpoint's settings"), None))
+}
 
 /// Refuses settings other than those that a checkpoint was trained with; `trained` is empty where a checkpoint does not know.
 pub(super) fn check(trained: &str, now: &RunConfig) -> Result<()> {
     if trained.is_empty() {
         return Ok(());
     }
-    // Complete as it is, unless an earlier version knew fewer settings.
-    let whole = toml::from_str(trained)
-        .or_else(|_| RunConfig::from_toml(trained, Path::new("the checkpoint's settings"), None));
-    let mut trained: RunConfig = whole?;
+    let mut trained = read(trained)?;
     trained.extend_to(now.training.epochs)?;
     trained.training.patience = now.training.patience;
     // Whether it is the same data tells its fingerprint.

@@ -8,12 +8,16 @@ use std::sync::atomic::AtomicBool;
 use super::close::Close;
 use super::epochs::{LoopEnd, Pass};
 use super::from;
+use super::length::{self, Length};
 use super::parts::{self, Parts};
-use super::{Ending, Observer, Report, RunConfig, RunFolder, Start, available_threads, resumed};
+use super::remarks::Remarks;
+use super::{Ending, Observer, Report, RunConfig, RunFolder, Start, available_threads, memory, restart, resumed};
 use crate::cell::CellConfig;
-use crate::checkpoint::{Phase, RunState, SavedModel};
+use crate::checkpoint::{EpochRecord, Phase, RunState, SavedModel};
 use crate::data::{Dataset, Task, Values, View};
+use crate::evaluate::FoldsReport;
 use crate::model::ModelConfig;
+use crate::names;
 use crate::{Error, Isa, Result};
 
 /// Where a run leaves its files.
@@ -28,6 +32,20 @@ pub enum Out {
     At(PathBuf),
 }
 
+impl Out {
+    /// A new folder for a run; none where it leaves no files.
+    pub(crate) fn open(&self, dataset: &str, config: &RunConfig) -> Result<Option<RunFolder>> {
+        match self {
+            Out::Nowhere => Ok(None),
+            Out::At(path) => RunFolder::create(path).map(Some),
+            Out::Numbered(parent) => {
+                let name = format!("{}-{}", file_stem(dataset), config.cell());
+                RunFolder::create_numbered(parent, &name).map(Some)
+            }
+        }
+    }
+}
+
 /// What does not change the result of a run.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -39,6 +57,8 @@ pub struct Options {
     pub test: bool,
     /// Set it to true to stop after the batch under way.
     pub stop: Arc<AtomicBool>,
+    /// What training by folds has found before, for the report.
+    pub folds: Option<FoldsReport>,
 }
 
 impl Default for Options {
@@ -48,6 +68,7 @@ impl Default for Options {
             threads: available_threads(),
             test: true,
             stop: Arc::default(),
+            folds: None,
         }
     }
 }
@@ -89,7 +110,11 @@ pub fn resume(
         true => Cow::Borrowed(dataset),
         false => from::in_order(dataset, config)?,
     };
-    let run = Run::new(&dataset, config, options)?;
+    let config = match &saved {
+        Some(state) => resumed::settings(&state.settings, config)?,
+        None => config.clone(),
+    };
+    let run = Run::new(&dataset, &config, options)?;
     let mut state = saved.unwrap_or_else(|| run.first_state(Phase::Select));
     resumed::check(&state.settings, &run.config)?;
     if state.fingerprint != run.fingerprint {
@@ -127,6 +152,7 @@ impl<'a> Run<'a> {
         config.check()?;
         Isa::choice().map_err(Error::instruction_set)?;
         let config = config.resolved(dataset);
+        config.model.transforms.check(&dataset.feature_names)?;
         Ok(Run {
             dataset,
             model: config.model_for(dataset),
@@ -148,10 +174,10 @@ impl<'a> Run<'a> {
 
     fn go(&self, folder: Option<RunFolder>, state: RunState, observer: &mut dyn Observer) -> Result<Outcome> {
         let parts = Parts::prepare(self.dataset, &self.config, state.phase)?;
-        let epochs = self.epochs(&state);
-        let mut pass = self.pass(&parts, state, epochs)?;
+        let length = self.length(&parts, &state)?;
+        let mut pass = self.pass(&parts, state, length)?;
         let mut folder = match folder {
-            None => self.new_folder()?,
+            None => self.options.out.open(&self.dataset.name, &self.config)?,
             resumed => resumed,
         };
         if let Some(folder) = &mut folder {
@@ -159,9 +185,18 @@ impl<'a> Run<'a> {
             folder.restart_metrics(&pass.state().history)?;
             folder.write_checkpoint(pass.state())?;
         }
-        self.announce(&parts, &mut pass, epochs, folder.as_ref(), observer);
-        let end = pass.run(folder.as_mut(), &self.options.stop, observer);
+        self.announce(&parts, &mut pass, length.epochs, folder.as_ref(), observer);
+        let mut watched = Remarks::new(observer, &self.model, &parts.fit);
+        let end = pass.run(folder.as_mut(), &self.options.stop, &mut watched);
         let (state, model) = pass.into_parts();
+        if let Some((gentler, what)) = end
+            .as_ref()
+            .err()
+            .and_then(|error| restart::gentler(&self.config, &state, error))
+        {
+            observer.warning(&what);
+            return self.begin_anew(gentler, folder, observer);
+        }
 
         let retrain = self.config.training.retrain && state.phase == Phase::Select;
         let ending = match end {
@@ -201,37 +236,38 @@ impl<'a> Run<'a> {
         self.go(folder, state, observer)
     }
 
-    fn epochs(&self, state: &RunState) -> usize {
-        match state.phase {
-            Phase::Select => self.config.training.epochs,
-            Phase::Retrain => state
-                .history
-                .iter()
-                .filter(|record| record.phase == Phase::Select)
-                .count(),
-        }
+    /// The same run from its first batch with smaller steps.
+    fn begin_anew(&self, config: RunConfig, folder: Option<RunFolder>, observer: &mut dyn Observer) -> Result<Outcome> {
+        let run = Run {
+            dataset: self.dataset,
+            model: config.model_for(self.dataset),
+            config,
+            options: self.options,
+            fingerprint: self.fingerprint.clone(),
+        };
+        run.go(folder, run.first_state(Phase::Select), observer)
     }
 
-    fn pass<'p>(&'p self, parts: &'p Parts<'p>, state: RunState, epochs: usize) -> Result<Pass<'p>> {
+    fn length(&self, parts: &Parts, state: &RunState) -> Result<Length> {
+        let training = &self.config.training;
+        let planned = |fit: &View| Length::planned(training, length::batches(training, self.model.task, fit));
+        if state.phase == Phase::Select {
+            return Ok(planned(&parts.fit));
+        }
+        let (fit, _) = parts::split(self.dataset, training.validation, training.seed)?;
+        Ok(planned(&fit).cut_to(last_selecting_epoch(&state.history)))
+    }
+
+    fn pass<'p>(&'p self, parts: &'p Parts<'p>, state: RunState, length: Length) -> Result<Pass<'p>> {
+        memory::check(&self.config, &self.model, parts)?;
         Pass::start(
             &self.config,
             self.model.clone(),
             &self.dataset.classes,
             parts,
             state,
-            epochs,
+            length,
         )
-    }
-
-    fn new_folder(&self) -> Result<Option<RunFolder>> {
-        match &self.options.out {
-            Out::Nowhere => Ok(None),
-            Out::At(path) => RunFolder::create(path).map(Some),
-            Out::Numbered(parent) => {
-                let name = format!("{}-{}", file_stem(&self.dataset.name), self.config.cell());
-                RunFolder::create_numbered(parent, &name).map(Some)
-            }
-        }
     }
 
     /// Sequences, or the tokens of a text.
@@ -273,18 +309,24 @@ impl<'a> Run<'a> {
     /// Channels of numbers that never change. A picture may well have such pixels.
     fn constant_channels(&self, scale: &[f32]) -> Option<String> {
         let names = self.dataset.feature_names.iter().zip(scale);
-        let constant: Vec<&str> = names
+        let constant: Vec<String> = names
             .filter(|&(_, &scale)| scale == 0.0)
-            .map(|(name, _)| &name[..])
+            .map(|(name, _)| name.clone())
             .collect();
         let numbers = matches!(self.dataset.train.values, Values::Numbers(_));
         (numbers && !constant.is_empty()).then(|| {
             format!(
                 "channels that never change in what is trained on, as numbers of 32 bits (about 7 digits), say nothing: {}",
-                constant.join(", ")
+                names::joined(&constant)
             )
         })
     }
+}
+
+/// Whole epochs of the first pass.
+pub(super) fn last_selecting_epoch(history: &[EpochRecord]) -> usize {
+    let mut selecting = history.iter().rev().filter(|record| record.phase == Phase::Select);
+    selecting.next().map_or(0, |record| record.epoch)
 }
 
 /// A name for a folder: the last component of a path, without its extension.

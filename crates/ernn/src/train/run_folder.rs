@@ -14,7 +14,9 @@ use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use super::{Report, RunConfig, curves};
-use crate::checkpoint::{CHECKPOINT_FILE, EpochRecord, MODEL_FILE, RunState, SavedModel, write_atomically};
+use crate::checkpoint::{
+    CHECKPOINT_FILE, EpochRecord, MODEL_FILE, RunState, SavedModel, is_temporary, remove_leftovers, write_atomically,
+};
 use crate::{Error, Result};
 
 const CONFIG_FILE: &str = "config.toml";
@@ -66,7 +68,8 @@ impl RunFolder {
         metrics.is_ok_and(|file| file.is_file() && file.len() == 0)
             && entries
                 .flatten()
-                .all(|entry| entry.file_name() == CONFIG_FILE || entry.file_name() == METRICS_FILE)
+                .map(|entry| entry.file_name())
+                .all(|name| name == CONFIG_FILE || name == METRICS_FILE || name.to_str().is_some_and(is_temporary))
     }
 
     /// Makes `PARENT/NAME-N` with the smallest N from 1 that is free.
@@ -105,6 +108,11 @@ impl RunFolder {
         Self::with_lock(path)
     }
 
+    /// As [`open`](Self::open), of a run that may have come to no checkpoint: one by folds has those of its folds before.
+    pub fn open_without_checkpoint(path: &Path) -> Result<Self> {
+        Self::with_lock(path)
+    }
+
     /// Opens a folder in which a run goes on or, where it has no checkpoint yet, begins; makes it if it does not exist. None:
     /// another process is training in it.
     pub fn enter(path: &Path) -> Result<Option<Self>> {
@@ -129,7 +137,11 @@ impl RunFolder {
             .write(true)
             .open(&file)
             .map_err(io_error(&file, "create"))?;
-        match metrics.try_lock() {
+        let locked = metrics.try_lock();
+        if locked.is_ok() {
+            remove_leftovers(path);
+        }
+        match locked {
             Err(TryLockError::WouldBlock) => Ok(None),
             // File systems without locks lose the guard, not the run.
             Err(TryLockError::Error(_)) | Ok(()) => Ok(Some(RunFolder {
@@ -159,7 +171,7 @@ impl RunFolder {
         RunState::load(&self.path.join(CHECKPOINT_FILE))
     }
 
-    pub(super) fn write_config(&self, config: &RunConfig) -> Result<()> {
+    pub(crate) fn write_config(&self, config: &RunConfig) -> Result<()> {
         write_atomically(&self.path.join(CONFIG_FILE), config.to_toml().as_bytes())
     }
 
@@ -171,11 +183,14 @@ impl RunFolder {
         model.save(&self.path.join(MODEL_FILE))
     }
 
-    pub(super) fn write_report(&self, report: &Report, history: &[EpochRecord]) -> Result<()> {
+    pub(crate) fn write_report(&self, report: &Report, history: &[EpochRecord]) -> Result<()> {
         let mut json = serde_json::to_string_pretty(report).expect("reports are plain structs");
         json.push('\n');
         write_atomically(&self.path.join(RESULT_FILE), json.as_bytes())?;
-        write_atomically(&self.path.join(CURVES_FILE), curves::draw(history).as_bytes())
+        write_atomically(
+            &self.path.join(CURVES_FILE),
+            curves::draw(report.settings.cell(), history).as_bytes(),
+        )
     }
 
     /// Starts `metrics.jsonl` anew with these epochs: what a killed run wrote behind its last checkpoint goes.

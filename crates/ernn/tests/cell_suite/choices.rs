@@ -25,7 +25,7 @@ const AXES: [(&str, usize); 21] = [
     ("lengths", 6),
     ("layers", 3),
     ("bidirectional", 2),
-    ("pooling", 2),
+    ("pooling", 5),
     ("class weights", 2),
     ("dropout", 2),
     ("layer dropout", 2),

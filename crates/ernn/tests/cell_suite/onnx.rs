@@ -23,6 +23,7 @@ fn saved(model: Model<f32>) -> SavedModel {
     let vocabulary = config.embedding.as_ref().map_or(0, |embedding| embedding.vocabulary);
     let names = |word: &str, count: usize| (1..=count).map(|index| format!("{word} {index}")).collect();
     SavedModel {
+        derivation: Default::default(),
         normalization: Normalization { mean, scale },
         classes: names("class", config.classes),
         vocabulary: names("word", vocabulary),

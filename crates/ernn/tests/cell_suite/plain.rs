@@ -43,13 +43,13 @@ fn pooled(case: &Case, sequence: usize, training: bool) -> Vec<f64> {
             .map(|k| ways.iter().flat_map(|states| states[k].clone()).collect())
             .collect();
         let Some((seed, epoch)) = case.dropout.filter(|_| training && layers.peek().is_some()) else {
-            if layers.peek().is_none() && config.pooling == Pooling::Last {
+            if layers.peek().is_none() {
                 // Each direction at the end of its own way.
                 let last = ways
                     .iter()
                     .enumerate()
                     .map(|(way, states)| if way == 0 { &states[steps - 1] } else { &states[0] });
-                return last.flatten().copied().collect();
+                return statistics(config.pooling, &rows, last.flatten().copied().collect());
             }
             continue;
         };
@@ -65,8 +65,30 @@ fn pooled(case: &Case, sequence: usize, training: bool) -> Vec<f64> {
         let values = rows.iter_mut().flatten().zip(mask);
         values.for_each(|(value, factor)| *value *= factor);
     }
+    unreachable!("a model has a last layer")
+}
+
+/// Of the states of all steps, and of those after the last one.
+fn statistics(pooling: Pooling, rows: &[Vec<f64>], last: Vec<f64>) -> Vec<f64> {
+    let units = 0..rows[0].len();
     let mean = |unit: usize| rows.iter().map(|row| row[unit]).sum::<f64>() / rows.len() as f64;
-    (0..rows[0].len()).map(mean).collect()
+    let largest = |unit: usize| rows.iter().map(|row| row[unit]).fold(f64::NEG_INFINITY, f64::max);
+    let deviation = |unit: usize| {
+        let around = rows.iter().map(|row| (row[unit] - mean(unit)).powi(2));
+        (around.sum::<f64>() / rows.len() as f64 + 0.5f64.powi(16)).sqrt()
+    };
+    let [mean, deviation, largest]: [Vec<f64>; 3] = [
+        units.clone().map(mean).collect(),
+        units.clone().map(deviation).collect(),
+        units.map(largest).collect(),
+    ];
+    match pooling {
+        Pooling::Last => last,
+        Pooling::Mean => mean,
+        Pooling::MeanMax => [mean, largest].concat(),
+        Pooling::MeanMaxLast => [mean, largest, last].concat(),
+        Pooling::MeanStdMax => [mean, deviation, largest].concat(),
+    }
 }
 
 fn readout(case: &Case, states: &[f64]) -> Vec<f64> {

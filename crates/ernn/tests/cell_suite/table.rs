@@ -14,6 +14,14 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::choices::{Choice, choices};
 
+const POOLINGS: [Pooling; 5] = [
+    Pooling::Last,
+    Pooling::Mean,
+    Pooling::MeanMax,
+    Pooling::MeanMaxLast,
+    Pooling::MeanStdMax,
+];
+
 /// A model and a batch.
 pub struct Case {
     pub name: String,
@@ -200,7 +208,7 @@ fn case(index: usize, choice: &Choice) -> Case {
             .map(|layer| cell(choice, layer, longest, hidden[layer]))
             .collect(),
         dropout,
-        pooling: [Pooling::Last, Pooling::Mean][choice.of("pooling")],
+        pooling: POOLINGS[choice.of("pooling")],
         bidirectional: choice.of("bidirectional") == 1,
         layer_dropout,
         ..model_of(Vec::new())

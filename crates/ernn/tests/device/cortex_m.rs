@@ -5,7 +5,7 @@ use std::process::Command;
 
 use ernn::export::Samples;
 
-use crate::models::{at_equilibrium, one_of_each};
+use crate::models::{at_equilibrium, derived, one_of_each};
 use crate::{exported, has};
 
 #[test]
@@ -15,10 +15,11 @@ fn every_cell_passes_its_self_test_on_a_cortex_m4() {
     }
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/cortex_m/run.sh");
     let folder = tempfile::tempdir().unwrap();
-    for (index, case) in one_of_each().iter().chain(&at_equilibrium()).enumerate() {
+    let all = one_of_each().into_iter().chain(at_equilibrium()).chain(derived());
+    for (index, case) in all.enumerate() {
         for &numbers in case.numbers() {
             let out = folder.path().join(format!("{index}-{numbers:?}"));
-            exported(case, &Samples::drawn(&case.model), numbers, &out);
+            exported(&case, &Samples::drawn(&case.model), numbers, &out);
             let done = Command::new(&script).arg(&out).arg("ernn").output().unwrap();
             let said = String::from_utf8_lossy(&done.stdout);
             println!("{} {numbers:?}: {}", case.name, said.trim());

@@ -6,7 +6,7 @@ use ernn::cell::{
     SpectralConfig, Start, StepSizes, UgrnnConfig,
 };
 use ernn::checkpoint::{Provenance, SavedModel};
-use ernn::data::{Normalization, Task};
+use ernn::data::{Derivation, Normalization, Task};
 use ernn::model::{Embedding, Model, ModelConfig, Pooling};
 
 use crate::{NUMBERS, Numbers};
@@ -26,6 +26,13 @@ impl Case {
     }
 }
 
+const POOLINGS: [Pooling; 5] = [
+    Pooling::Last,
+    Pooling::Mean,
+    Pooling::MeanMax,
+    Pooling::MeanMaxLast,
+    Pooling::MeanStdMax,
+];
 const FULL: Rank = Rank::Full;
 const LOW: Rank = Rank::Low(3);
 const HIDDEN: usize = 8;
@@ -156,7 +163,7 @@ pub fn cases() -> Vec<Case> {
         if index % 3 == 0 {
             layers.push(cells[(index + 5) % cells.len()].clone().with_hidden(6));
         }
-        let pooling = if index % 2 == 0 { Pooling::Last } else { Pooling::Mean };
+        let pooling = POOLINGS[index % POOLINGS.len()];
         let names: Vec<&str> = layers.iter().map(CellConfig::name).collect();
         let config = ModelConfig {
             pooling,
@@ -170,7 +177,46 @@ pub fn cases() -> Vec<Case> {
     cases
 }
 
-/// Each kind of cell in its first and its last form, alone.
+/// Models with every kind of derived channels, alone and together, of two cells; one has a mean behind its states.
+pub fn derived() -> Vec<Case> {
+    let all = cells();
+    let derivation = |kinds: usize| Derivation {
+        differences: kinds & 1 != 0,
+        scales: if kinds & 2 != 0 {
+            vec![0.3, 0.02, 4.0]
+        } else {
+            Vec::new()
+        },
+        triads: if kinds & 4 != 0 { vec![[2, 0, 1]] } else { Vec::new() },
+    };
+    let case = |kinds: usize| {
+        let derivation = derivation(kinds);
+        let layers = vec![all[kinds % 4].clone(), all[10].clone().with_hidden(6)];
+        let names: Vec<&str> = layers.iter().map(CellConfig::name).collect();
+        let pooling = if kinds.is_multiple_of(3) {
+            Pooling::Mean
+        } else {
+            Pooling::Last
+        };
+        let config = ModelConfig {
+            pooling,
+            ..ModelConfig::new(derivation.features(3), 4, layers.clone())
+        };
+        let mut model = saved(config, kinds as u64);
+        model.feature_names.truncate(3);
+        // Derived channels are about as large as the scales say.
+        model.normalization.mean[3..].fill(0.25);
+        model.normalization.scale[3..].fill(0.5);
+        model.derivation = derivation;
+        Case {
+            name: format!("derived {kinds}: {}, {pooling:?}", names.join(" under ")),
+            model,
+        }
+    };
+    (1..8).map(case).collect()
+}
+
+/// Each kind of cell in its first and its last form, alone; the first under its last state, the last under statistics.
 pub fn one_of_each() -> Vec<Case> {
     let mut chosen = Vec::new();
     for kind in CellConfig::KINDS {
@@ -178,7 +224,13 @@ pub fn one_of_each() -> Vec<Case> {
         for (index, cell) in [of_kind.first(), of_kind.last()].into_iter().flatten().enumerate() {
             chosen.push(Case {
                 name: format!("{kind} {index}"),
-                model: saved(ModelConfig::new(3, 4, vec![cell.clone()]), index as u64),
+                model: saved(
+                    ModelConfig {
+                        pooling: [Pooling::Last, Pooling::MeanStdMax][index],
+                        ..ModelConfig::new(3, 4, vec![cell.clone()])
+                    },
+                    index as u64,
+                ),
             });
         }
     }
@@ -268,6 +320,7 @@ pub fn saved(config: ModelConfig, seed: u64) -> SavedModel {
     SavedModel {
         classes: (0..config.classes).map(|class| format!("class {class}")).collect(),
         model: Model::new(config, seed).unwrap(),
+        derivation: Default::default(),
         normalization: Normalization {
             mean: (0..features)
                 .map(|feature| if numbers { feature as f32 - 1.0 } else { 0.0 })

@@ -3,7 +3,7 @@
 use ernn::export::{Options, Samples, write_web};
 
 use crate::has;
-use crate::models::{at_equilibrium, one_of_each};
+use crate::models::{at_equilibrium, derived, one_of_each};
 
 fn tools() -> bool {
     ["clang", "wasm-ld", "node"].into_iter().all(has)
@@ -15,7 +15,8 @@ fn every_cell_says_as_webassembly_what_it_says_in_rust() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    for (index, case) in one_of_each().iter().chain(&at_equilibrium()).enumerate() {
+    let all = one_of_each().into_iter().chain(at_equilibrium()).chain(derived());
+    for (index, case) in all.enumerate() {
         for numbers in case.numbers() {
             let out = folder.path().join(format!("{index}-{numbers:?}"));
             let report = write_web(&out, &case.model, &Samples::drawn(&case.model), &numbers.options())

@@ -8,7 +8,7 @@ use ernn::cell::{
 };
 use ernn::checkpoint::SavedModel;
 use ernn::exchange::{ImportOptions, torch};
-use ernn::model::Pooling;
+use ernn::model::{Model, ModelConfig, Pooling};
 use safetensors::Dtype;
 use safetensors::tensor::TensorView;
 use tempfile::TempDir;
@@ -231,6 +231,51 @@ fn what_is_written_reads_to_the_same_bits() {
             assert_eq!(again.model.normalization, saved.normalization);
             assert_eq!(again.model.provenance.dataset, "torch state dict exported.safetensors");
             assert!(again.model.provenance.is_imported());
+        }
+    }
+}
+
+/// A readout of several statistics is as wide as they are; that it is one must be said on the way back.
+#[test]
+fn a_readout_of_statistics_comes_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pooled.safetensors");
+    for (pooling, words) in [
+        (
+            Pooling::MeanMax,
+            "torch.cat([output.mean(time), output.amax(time)], -1)",
+        ),
+        (Pooling::MeanMaxLast, "output.amax(time), the last state]"),
+        (
+            Pooling::MeanStdMax,
+            "(output.var(time, unbiased=False) + 2**-16).sqrt()",
+        ),
+    ] {
+        for bidirectional in [false, true] {
+            let mut saved = drawn(
+                vec![CellConfig::Gru(GruConfig::default()).with_hidden(4)],
+                bidirectional,
+            );
+            let config = ModelConfig {
+                pooling,
+                ..saved.model.config().clone()
+            };
+            saved.model = Model::new(config, 4).unwrap();
+            let notes = torch::write(&path, &saved).unwrap();
+            assert!(notes.iter().any(|note| note.contains(words)), "{notes:?}");
+            let options = ImportOptions {
+                pooling: Some(pooling),
+                ..ImportOptions::default()
+            };
+            let again = torch::read(&path, &options, None).unwrap();
+            assert_eq!(again.model.model.config(), saved.model.config());
+            assert_eq!(bits(&again.model), bits(&saved));
+            assert!(again.notes.iter().any(|note| note.contains(words)), "{:?}", again.notes);
+            // As a readout of the last states it is too wide.
+            let error = torch::read(&path, &ImportOptions::default(), None)
+                .unwrap_err()
+                .to_string();
+            assert!(error.contains("shape [classes, "), "{error}");
         }
     }
 }

@@ -8,7 +8,7 @@ use ernn::model::{LayerStates, LossOptions, Model, ModelConfig, Pooling, Workspa
 use ernn::{Isa, Panels};
 
 use crate::layer_dropout::{Key, mask};
-use crate::{CLASSES, INPUTS, LENGTHS, batch, bits, cell, config, model, sequences, whole};
+use crate::{CLASSES, INPUTS, LENGTHS, POOLINGS, batch, bits, cell, config, model, sequences, whole};
 
 fn states<F: Real>(model: &Model<F>, inputs: &Panels<F>) -> Vec<LayerStates<F>> {
     model.states(inputs, &mut Workspace::default()).expect("states")
@@ -130,7 +130,7 @@ fn dropout_between_layers_stays_out_of_the_state() {
     };
     for (place, kind) in CellConfig::KINDS.iter().enumerate() {
         let above = CellConfig::KINDS[(place + 3) % CellConfig::KINDS.len()];
-        for pooling in [Pooling::Last, Pooling::Mean] {
+        for pooling in POOLINGS {
             let stacked = model::<f64>(ModelConfig {
                 layer_dropout: rate,
                 ..config(vec![cell(kind, hidden), cell(above, hidden)], pooling)

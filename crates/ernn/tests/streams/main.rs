@@ -44,13 +44,22 @@ fn config(layers: Vec<CellConfig>, pooling: Pooling) -> ModelConfig {
     }
 }
 
-/// Each cell alone, and below another one; both poolings.
+/// All of them.
+const POOLINGS: [Pooling; 5] = [
+    Pooling::Last,
+    Pooling::Mean,
+    Pooling::MeanMax,
+    Pooling::MeanMaxLast,
+    Pooling::MeanStdMax,
+];
+
+/// Each cell alone, and below another one; the last state, the mean, and in turns what else there is.
 fn configs() -> Vec<ModelConfig> {
     let kinds = CellConfig::KINDS;
     let mut configs = Vec::new();
     for (place, kind) in kinds.iter().enumerate() {
         let above = kinds[(place + 1) % kinds.len()];
-        for pooling in [Pooling::Last, Pooling::Mean] {
+        for pooling in [Pooling::Last, Pooling::Mean, POOLINGS[2 + place % 3]] {
             configs.push(config(vec![cell(kind, 5)], pooling));
             // Layers of other sizes, and of the same: there a state of the wrong layer would fit.
             let hidden = if pooling == Pooling::Last { 4 } else { 5 };

@@ -113,7 +113,7 @@ fn a_bidirectional_model_refuses_pieces() {
     let of = |bidirectional| {
         model::<f64>(ModelConfig {
             bidirectional,
-            ..config(vec![cell("gru", 5), cell("lstm", 4)], Pooling::Mean)
+            ..config(vec![cell("gru", 5), cell("lstm", 4)], Pooling::MeanStdMax)
         })
     };
     let (model, sequences) = (of(true), sequences(&LENGTHS));
@@ -145,10 +145,11 @@ fn a_bidirectional_model_refuses_pieces() {
 #[test]
 fn a_state_of_something_else_is_refused() {
     let sequences = sequences::<f64>(&LENGTHS);
-    let models: [Model<f64>; 3] = [
+    let models: [Model<f64>; 4] = [
         model(config(vec![cell("lstm", 5)], Pooling::Last)),
         model(config(vec![cell("rnn", 5)], Pooling::Last)),
         model(config(vec![cell("lstm", 5), cell("rnn", 5)], Pooling::Last)),
+        model(config(vec![cell("lstm", 5)], Pooling::MeanMaxLast)),
     ];
     let (mut state, mut workspace) = (State::default(), Workspace::default());
     let inputs = piece(&sequences, 0, 3);

@@ -6,7 +6,7 @@
 //!
 //! Whatever its rate, a recording is brought to 16,000 samples a second, so that a network which hears another one later gets the
 //! same features. They are as long as the recording. Names of the form `speaker_nohash_number.wav` (those of Speech Commands)
-//! give the speaker as group, if all recordings have them.
+//! give the speaker as group, if all recordings have them; for names of other forms a pattern says where it stands.
 
 use std::path::Path;
 
@@ -14,11 +14,12 @@ use super::cache::Cache;
 use super::clips::{Clip, Extractor, Recipe, parts};
 use super::commands::RATE;
 use super::feature_names;
+use super::group_pattern::{GroupPattern, suggestion};
 use super::mel::MelSettings;
 use super::release::speaker_of;
 use super::source::Source;
 use crate::data::folder::part_of;
-use crate::data::labels::Names;
+use crate::data::labels::{self, Names};
 use crate::data::raw::{Raw, assemble};
 use crate::data::{Dataset, OpenOptions};
 use crate::{Error, Result};
@@ -44,10 +45,15 @@ fn children(folder: &Path) -> impl Iterator<Item = std::path::PathBuf> {
 pub(in crate::data) fn open(name: &str, folder: &Path, options: &OpenOptions) -> Result<Dataset> {
     let source = Source::at(folder);
     let recipe = recipe();
-    let key = format!("1 folder {name} {recipe:?}\n{}", source.identity()?);
-    Cache::new(options.cache.as_deref()).dataset("folder", &key, || {
+    let pattern = options.group_pattern.as_deref().map(GroupPattern::read).transpose()?;
+    let grouped = pattern
+        .as_ref()
+        .map_or_else(String::new, |pattern| format!(" {}", pattern.text()));
+    let key = format!("1 folder {name} {recipe:?}{grouped}\n{}", source.identity()?);
+    let cache = Cache::new(options.cache.as_deref());
+    let mut dataset = cache.dataset("folder", &key, || {
         let recordings = source.list(|_| false)?.recordings;
-        let plan = Plan::of(name, &recordings)?;
+        let plan = Plan::of(name, &recordings, pattern.as_ref())?;
         let parts = parts(&source, &plan.clips, &Extractor::new(recipe)?)?;
         let feature_names = feature_names(parts[0].features);
         let mut classes = plan.classes.into_iter();
@@ -68,7 +74,22 @@ pub(in crate::data) fn open(name: &str, folder: &Path, options: &OpenOptions) ->
             )
         })?;
         assemble(name, train, [validation, test])
-    })
+    })?;
+    if dataset.train.groups.is_empty() {
+        dataset.notes.extend(note(name, &source.list(|_| false)?.recordings));
+    }
+    Ok(dataset)
+}
+
+/// What to do about speakers that are not known, if the names seem to tell them.
+fn note(name: &str, recordings: &[String]) -> Option<String> {
+    let (pattern, groups) = suggestion(recordings)?;
+    let groups: Vec<String> = groups.into_iter().map(str::to_owned).collect();
+    Some(format!(
+        "{name}: no speaker of the recordings is known, so one may stand on both sides of a split; their names seem to tell it ({}): \
+         --group-pattern '{pattern}'",
+        labels::list(&groups)
+    ))
 }
 
 /// As long as the recording.
@@ -86,6 +107,14 @@ fn problem(name: &str, problem: &str) -> Error {
     }
 }
 
+fn unfit(name: &str, recording: &str, pattern: &GroupPattern) -> Error {
+    let (recording, pattern) = (recording.escape_debug(), pattern.text());
+    problem(
+        name,
+        &format!("found \"{recording}\", expected names that all fit --group-pattern '{pattern}'"),
+    )
+}
+
 struct Plan {
     clips: Vec<Clip>,
     /// The class names of each part, in order of their labels.
@@ -93,10 +122,17 @@ struct Plan {
 }
 
 impl Plan {
-    fn of(name: &str, recordings: &[String]) -> Result<Plan> {
+    fn of(name: &str, recordings: &[String], pattern: Option<&GroupPattern>) -> Result<Plan> {
         let mut classes: [Names; 3] = Default::default();
         let mut speakers = Names::default();
         let with_speakers = recordings.iter().all(|recording| recording.contains("_nohash_"));
+        let speaker = |recording| match pattern {
+            Some(pattern) => match pattern.group_of(recording) {
+                Some(group) => Ok(Some(group)),
+                None => Err(unfit(name, recording, pattern)),
+            },
+            None => Ok(with_speakers.then(|| speaker_of(recording))),
+        };
         let mut clips = Vec::with_capacity(recordings.len());
         for recording in recordings {
             let levels: Vec<&str> = recording.split('/').collect();
@@ -118,7 +154,7 @@ impl Plan {
                 name: recording.clone(),
                 part,
                 label: classes[part].number(class),
-                group: with_speakers.then(|| speakers.number(speaker_of(recording))),
+                group: speaker(recording)?.map(|speaker| speakers.number(speaker)),
             });
         }
         Ok(Plan { clips, classes })

@@ -24,7 +24,12 @@ impl Made {
     }
 
     fn open(&self) -> Result<Dataset> {
+        self.open_grouped(None)
+    }
+
+    fn open_grouped(&self, pattern: Option<&str>) -> Result<Dataset> {
         let options = OpenOptions {
+            group_pattern: pattern.map(str::to_owned),
             cache: Some(self.folder.path().join("cache")),
             ..OpenOptions::default()
         };
@@ -84,6 +89,34 @@ fn speakers_are_groups_where_all_names_tell_them() {
         ("b/ben_nohash_0.wav", 8_000),
     ]);
     assert_eq!(made.open().unwrap().train.groups, [0, 0, 1]);
+}
+
+#[test]
+fn a_pattern_tells_speakers_and_a_note_says_that_there_may_be_some() {
+    let made = Made::new(&[
+        ("0/0_george_0.wav", 8_000),
+        ("0/0_jackson_0.wav", 8_000),
+        ("1/1_george_0.wav", 8_000),
+        ("1/1_jackson_0.wav", 8_000),
+    ]);
+    for _ in 0..2 {
+        // The second time from the cache.
+        let data = made.open().unwrap();
+        assert!(data.train.groups.is_empty());
+        assert_eq!(data.notes.len(), 1);
+        assert!(
+            data.notes[0].ends_with("(george, jackson): --group-pattern '*_{group}_*'"),
+            "{:?}",
+            data.notes
+        );
+    }
+    let data = made.open_grouped(Some("*_{group}_*")).unwrap();
+    assert_eq!((data.train.groups, data.notes), (vec![0, 1, 0, 1], Vec::new()));
+    let error = made.open_grouped(Some("{group}-*")).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "sounds: found \"0/0_george_0.wav\", expected names that all fit --group-pattern '{group}-*'"
+    );
 }
 
 #[test]

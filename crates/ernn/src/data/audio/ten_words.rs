@@ -37,6 +37,8 @@ const FRAMES: usize = 99;
 const FILTERS: usize = 32;
 /// Recordings that the arrays hold.
 const COUNT: usize = 12_188;
+/// Recordings of a folder that counts as the data set.
+const LEAST: usize = COUNT / 10 * 9;
 /// Those of each word in the training and the test part.
 pub(super) static COUNTS: [&[usize]; 2] = [
     &[791, 775, 788, 783, 784, 787, 798, 1340, 1399, 1373],
@@ -50,15 +52,19 @@ pub(super) fn find(place: &Path) -> Option<PathBuf> {
         .iter()
         .find_map(|file| lookup::folder(place, &["speechcommands"], file));
     of_arrays
-        .or_else(|| holds_the_words(place).then(|| place.to_owned()))
+        .or_else(|| holds_the_words(place, LEAST).then(|| place.to_owned()))
         .or_else(|| commands::find(place))
 }
 
-/// A folder of the ten words and no others: one of more words is a user's own, or the whole of Speech Commands.
-fn holds_the_words(place: &Path) -> bool {
-    let entries = std::fs::read_dir(place).into_iter().flatten().flatten();
-    let folders = entries.filter(|entry| entry.path().is_dir()).count();
-    folders == WORDS.len() && WORDS.iter().all(|word| place.join(word).is_dir())
+/// A folder of the ten words and no others, with as many recordings as the data set has, or nearly: one of more words or of few
+/// recordings is a user's own, to which neither the split nor the settings of the data set fit.
+fn holds_the_words(place: &Path, least: usize) -> bool {
+    let inside = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let folders = inside(place).filter(|entry| entry.path().is_dir()).count();
+    let recordings = |word: &str| inside(&place.join(word)).count();
+    folders == WORDS.len()
+        && WORDS.iter().all(|word| place.join(word).is_dir())
+        && WORDS.iter().map(|word| recordings(word)).sum::<usize>() >= least
 }
 
 /// Opens the arrays or recordings at the place that [`find`] gave.

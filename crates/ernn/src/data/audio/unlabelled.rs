@@ -65,7 +65,29 @@ pub fn open_recordings(path: &Path, dataset: &str, features: &[String]) -> Resul
             labels: Vec::new(),
             ..part
         },
+        notes: Vec::new(),
     })
+}
+
+/// How the features of a model are made of sound, in lines; none if they are not.
+pub fn sound_features(dataset: &str, features: &[String]) -> Option<Vec<String>> {
+    let mel = recipe_of(dataset, features)?.mel;
+    Some(vec![
+        format!(
+            "  sound of {} samples a second, in units of a 16-bit sample; s[n] = x[n] - {} x[n-1];",
+            mel.rate, mel.pre_emphasis
+        ),
+        format!(
+            "  a frame of {} samples every {}, times Hamming; P = |DFT of {} points|^2 / {};",
+            mel.window, mel.step, mel.nfft, mel.nfft
+        ),
+        format!(
+            "  {} triangles evenly spaced in mel (2595 log10(1 + hertz / 700)) up to {} hertz, on P;",
+            mel.filters,
+            mel.rate / 2
+        ),
+        "  the natural logarithm of each sum + 1e-10.".to_owned(),
+    ])
 }
 
 fn recipe_of(dataset: &str, features: &[String]) -> Option<Recipe> {

@@ -1,240 +1,297 @@
-//! `.csv` and `.tsv` tables, long or wide, with a header line.
+//! Tables of numbers: `.csv`, `.tsv`, and what comes through a pipe.
 //!
 //! ```text
 //! long: series,step,x,y,label       one row a step; step, label and group are optional, any number of value columns
-//! wide: 0,1,2,3,label               one row a sequence of one channel; label and group are optional
+//! wide: 0,1,2,3,label               one row a sequence of one channel; the other columns are called as steps are: numbers, or t0, t1
+//! log:  time,x,y,label              with --window: rows that follow each other and have one label, cut into sequences
+//! ucr:  1 0.25 0.5                  with --layout ucr: no header, the label, then the steps of one channel
 //! ```
 //!
-//! A table with a column `series` is long. The separator (`,` `;` tab) is told from the header; a UTF-8 byte order mark, CRLF
-//! and quoted fields are fine. Column names are compared without regard to case.
+//! The separator (`,` `;` tab) is told from the first two lines; a UTF-8 byte order mark, CRLF, decimal commas and quoted fields are
+//! fine. Column names are compared without regard to case. A table that may be read in two ways is read in none: the error says
+//! what was understood, and which flags settle it.
+//!
+//! A table is read once, and only its values are kept: rows in order need no memory of their own. A file whose rows are out of
+//! order is read a second time with the step of each row beside it; a pipe, which cannot, keeps the steps from the beginning.
 
+mod channel;
+mod columns;
+mod growing;
 mod long;
+mod names;
+mod options;
+mod pieces;
+pub(super) mod records;
+pub(super) mod separator;
+mod survey;
 mod tag;
 mod wide;
 
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{BufRead, Chain, Cursor, Read};
 use std::path::Path;
 
-use ::csv::{ByteRecord, Reader, ReaderBuilder};
+pub use options::{LabelKind, Layout, TableOptions};
 
-use super::number::{parse, shown};
+use self::columns::{Columns, Shape};
+use self::options::Said;
+use self::records::{Broken, Records, Separator};
+use super::OpenOptions;
+use super::number::{Decimal, parse_as, shown};
 use super::raw::{Raw, format_error};
+use super::text::InvalidText;
+use super::text::checked::{Checked, table_error};
+use super::text::encoding::Decoded;
 use crate::{Error, Result};
 
-/// Reads a whole table.
-pub(crate) fn read(bytes: &[u8], path: &Path) -> Result<Raw> {
-    let refuse = |found, expected| Err(format_error(path, "", found, expected));
-    if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
-        return refuse("UTF-16 text", "UTF-8");
-    }
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    if bytes.trim_ascii().is_empty() {
-        return refuse("an empty file", "a header line with column names and rows of values");
-    }
-    let table = Table::open(bytes, path)?;
-    if table.columns.series.is_some() {
-        long::read(table)
-    } else {
-        wide::read(table)
+/// Reads a whole file, which may be a pipe.
+pub(crate) fn read(path: &Path, options: &OpenOptions) -> Result<Raw> {
+    let open = || {
+        File::open(path).map_err(|source| Error::Io {
+            path: path.to_owned(),
+            action: "read",
+            source,
+        })
+    };
+    let again = path.metadata().is_ok_and(|about| about.is_file());
+    match read_rows(Box::new(open()?), path, options, !again)? {
+        Some(raw) => Ok(raw),
+        None => read_stream(open()?, path, options),
     }
 }
+
+/// Reads a whole table from a source that cannot be read again; `path` names it in errors.
+pub(crate) fn read_stream(source: impl Read, path: &Path, options: &OpenOptions) -> Result<Raw> {
+    let raw = read_rows(Box::new(source), path, options, true)?;
+    raw.ok_or_else(|| format_error(path, "", "rows out of order", "rows by series and step"))
+}
+
+/// Nothing if rows are out of order and their steps were not kept.
+fn read_rows<'a>(
+    source: Box<dyn Read + 'a>,
+    path: &'a Path,
+    options: &'a OpenOptions,
+    keep_steps: bool,
+) -> Result<Option<Raw>> {
+    let table = Table::open(source, path, options)?;
+    match table.columns.shape {
+        Shape::Unclear => Err(survey::ask(table)),
+        _ if !table.columns.doubtful.is_empty() => Err(survey::ask(table)),
+        Shape::Wide => wide::read(table).map(Some),
+        Shape::Long => long::read(table, keep_steps),
+        Shape::Log(rows) => pieces::read(table, rows).map(Some),
+    }
+}
+
+/// A source that is decoded and checked on the way, with its beginning looked at.
+type Source<'a> = Chain<Cursor<Vec<u8>>, Checked<Decoded<Box<dyn Read + 'a>>>>;
 
 /// A table being read, row by row.
 struct Table<'a> {
     path: &'a Path,
-    bytes: &'a [u8],
-    reader: Reader<&'a [u8]>,
+    options: &'a OpenOptions,
+    records: Records<Source<'a>>,
     columns: Columns,
-    record: ByteRecord,
+    decimal: Decimal,
+    /// Where a decimal point and a decimal comma were seen first.
+    signs: [Option<Line>; 2],
+    /// The current record is a row that nobody has taken.
+    waiting: bool,
+    /// Rows taken.
+    rows: usize,
 }
 
-/// Which column is what.
-struct Columns {
-    names: Vec<String>,
-    series: Option<usize>,
-    step: Option<usize>,
-    label: Option<usize>,
-    group: Option<usize>,
-    values: Vec<usize>,
-}
-
-/// Where a row stands in the file, in bytes; turned into a line number only for an error.
-type Place = usize;
+/// A line of the file, from 1.
+type Line = usize;
 
 impl<'a> Table<'a> {
-    fn open(bytes: &'a [u8], path: &'a Path) -> Result<Table<'a>> {
-        let reader = ReaderBuilder::new()
-            .has_headers(false)
-            .flexible(true)
-            .delimiter(separator(bytes))
-            .from_reader(bytes);
-        let mut table = Table {
-            path,
-            bytes,
-            reader,
-            columns: Columns {
-                names: Vec::new(),
-                series: None,
-                step: None,
-                label: None,
-                group: None,
-                values: Vec::new(),
-            },
-            record: ByteRecord::new(),
+    fn open(source: Box<dyn Read + 'a>, path: &'a Path, options: &'a OpenOptions) -> Result<Table<'a>> {
+        let decoded = Decoded::new(source, options.text.encoding);
+        let mut checked = Checked::new(decoded, InvalidText::Refuse);
+        let beginning = first_lines(&mut checked).map_err(|error| table_error(path, error))?;
+        let headerless = options.table.layout == Layout::Ucr;
+        let separator = match headerless {
+            true => separator::separator_of_numbers(&beginning),
+            false => Separator::Byte(separator::separator(&beginning)),
         };
-        let place = table.advance()?.unwrap_or_default();
-        let names = table
-            .record
-            .iter()
-            .map(|name| String::from_utf8_lossy(name.trim_ascii()).into_owned());
-        table.columns =
-            Columns::new(names.collect()).map_err(|(found, expected)| table.error(place, "", &found, expected))?;
-        Ok(table)
-    }
-
-    /// Reads the next row; `None` at the end.
-    fn advance(&mut self) -> Result<Option<Place>> {
-        match self.reader.read_byte_record(&mut self.record) {
-            Ok(true) => Ok(Some(
-                self.record.position().map_or(0, |position| position.byte() as usize),
-            )),
-            Ok(false) => Ok(None),
-            Err(error) => Err(format_error(self.path, "", &error.to_string(), "a table")),
+        let decimal = match separator {
+            Separator::Byte(b',') => Decimal::Point,
+            _ => Decimal::Comma,
+        };
+        let mut records = Records::new(Cursor::new(beginning).chain(checked), separator);
+        if !advance(&mut records, path)? {
+            let expected = "a header line with column names and rows of values";
+            return Err(format_error(path, "", "an empty file", expected));
         }
+        if let Some(quotes) = records.divided().first() {
+            return Err(divided(path, *quotes));
+        }
+        let text = |field| String::from_utf8_lossy(records.field(field)).into_owned();
+        let names = match headerless {
+            true => Columns::without_header(records.len()),
+            false => columns::named((0..records.len()).map(text).collect()),
+        };
+        let place = format!(", line {}", records.line());
+        let mut columns = Columns::new(names, &Said::new(options))
+            .map_err(|(found, expected)| format_error(path, &place, &found, &expected))?;
+        if columns.shape == Shape::Wide {
+            columns.doubtful.clear();
+        }
+        Ok(Table {
+            path,
+            options,
+            records,
+            columns,
+            decimal,
+            signs: [None; 2],
+            waiting: headerless,
+            rows: 0,
+        })
     }
 
-    /// Reads the next row of values; it has as many columns as the header.
-    fn next_row(&mut self) -> Result<Option<Place>> {
-        let Some(place) = self.advance()? else { return Ok(None) };
-        let (found, expected) = (self.record.len(), self.columns.names.len());
+    /// Reads the next row of values; it has as many columns as the header. False at the end.
+    fn next_row(&mut self) -> Result<bool> {
+        if !std::mem::take(&mut self.waiting) && !advance(&mut self.records, self.path)? {
+            return Ok(false);
+        }
+        if let Some(quotes) = self.records.divided().iter().find(|quotes| self.is_read(quotes.field)) {
+            return Err(divided(self.path, *quotes));
+        }
+        self.rows += 1;
+        let (found, expected) = (self.records.len(), self.columns.names.len());
         if found == expected {
-            return Ok(Some(place));
+            return Ok(true);
         }
         let plural = if found == 1 { "" } else { "s" };
-        Err(self.error(
-            place,
-            "",
-            &format!("{found} column{plural}"),
-            &format!("{expected} as in the header"),
-        ))
+        let header = match self.options.table.layout {
+            Layout::Header => "as in the header",
+            Layout::Ucr => "as in the first row",
+        };
+        let found = format!("{found} column{plural}");
+        Err(self.error(self.line(), "", &found, &format!("{expected} {header}")))
+    }
+
+    /// Whether a column means anything to us.
+    fn is_read(&self, column: usize) -> bool {
+        let columns = &self.columns;
+        let roles = [columns.series, columns.step, columns.label, columns.group];
+        roles.contains(&Some(column)) || columns.values.contains(&column) || column >= columns.names.len()
+    }
+
+    /// The line of the current row.
+    fn line(&self) -> Line {
+        self.records.line()
     }
 
     /// The text of a cell of the current row.
     fn text(&self, column: usize) -> &[u8] {
-        self.record.get(column).unwrap_or_default().trim_ascii()
+        self.records.field(column)
+    }
+
+    /// A label as it will be called. Archives write whole numbers as 1.0000000e+00.
+    fn label_text<'t>(&self, text: &'t [u8]) -> Cow<'t, str> {
+        let whole = |text: &str| {
+            let number = text.parse::<f64>().ok()?;
+            (number.fract() == 0.0 && number.abs() < 1e15).then(|| format!("{number}"))
+        };
+        let text = String::from_utf8_lossy(text);
+        match self.options.table.layout {
+            Layout::Ucr => whole(&text).map_or(text, Cow::Owned),
+            Layout::Header => text,
+        }
     }
 
     /// The number in a cell of the current row, NaN for a missing one.
-    fn number(&self, place: Place, column: usize) -> Result<f32> {
-        parse(self.text(column)).map_err(|expected| {
-            let hint = if expected == "a number" && self.columns.label.is_none() {
-                "a number (a column with class names has to be called label)"
-            } else {
-                expected
-            };
-            self.error(place, &self.column_place(column), &shown(self.text(column)), hint)
-        })
+    fn number(&mut self, column: usize) -> Result<f32> {
+        match parse_as(self.text(column), self.decimal) {
+            Ok(number) if self.decimal == Decimal::Comma && !number.is_nan() => {
+                self.note_sign(column)?;
+                Ok(number)
+            }
+            Ok(number) => Ok(number),
+            Err(expected) => Err(self.no_number(column, expected)),
+        }
+    }
+
+    /// A file has one decimal sign.
+    fn note_sign(&mut self, column: usize) -> Result<()> {
+        let (line, text) = (self.line(), self.text(column));
+        let own = match (text.contains(&b'.'), text.contains(&b',')) {
+            (true, _) => 0,
+            (_, true) => 1,
+            _ => return Ok(()),
+        };
+        self.signs[own].get_or_insert(line);
+        let Some(other) = self.signs[1 - own] else {
+            return Ok(());
+        };
+        let names = ["a decimal point", "a decimal comma"];
+        let found = format!("{} with {}", shown(self.text(column)), names[own]);
+        let expected = format!("{} as on line {other}", names[1 - own]);
+        Err(self.error(line, &self.column_place(column), &found, &expected))
+    }
+
+    /// The error for a cell that should be a number, with what it may be instead.
+    fn no_number(&self, column: usize, expected: &str) -> Error {
+        let text = self.text(column);
+        let hint = match expected {
+            "a number" => survey::hint_for_text(self, column),
+            _ => String::new(),
+        };
+        self.error(
+            self.line(),
+            &self.column_place(column),
+            &shown(text),
+            &format!("{expected}{hint}"),
+        )
     }
 
     fn column_place(&self, column: usize) -> String {
         format!(", column {}", shown(self.columns.names[column].as_bytes()))
     }
 
-    fn error(&self, place: Place, column: &str, found: &str, expected: &str) -> Error {
-        format_error(
-            self.path,
-            &format!(", line {}{column}", self.line(place)),
-            found,
-            expected,
-        )
-    }
-
-    /// The line, from 1, of the row at `place`, which may have blank lines or the rest of a line end before it.
-    fn line(&self, place: Place) -> usize {
-        let rest = &self.bytes[place.min(self.bytes.len())..];
-        let start =
-            self.bytes.len() - rest.len() + rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
-        let ends = self.bytes[..start]
-            .iter()
-            .enumerate()
-            .filter(|&(index, &byte)| byte == b'\n' || (byte == b'\r' && self.bytes.get(index + 1) != Some(&b'\n')));
-        1 + ends.count()
+    fn error(&self, line: Line, column: &str, found: &str, expected: &str) -> Error {
+        format_error(self.path, &format!(", line {line}{column}"), found, expected)
     }
 }
 
-impl Columns {
-    /// Sorts the columns by their names; the error is what was found and what was expected.
-    fn new(names: Vec<String>) -> std::result::Result<Columns, (String, &'static str)> {
-        check_names(&names)?;
-        let find = |wanted: &str| names.iter().position(|name| name.eq_ignore_ascii_case(wanted));
-        let series = find("series");
-        let step = find("step");
-        if step.is_some() && series.is_none() {
-            return Err((
-                "a column step and no column series".to_string(),
-                "a column series that says which rows are one sequence",
-            ));
+/// The first two lines, or what there is; of very long lines a part.
+fn first_lines(source: &mut impl BufRead) -> std::io::Result<Vec<u8>> {
+    const MOST: usize = 1 << 20;
+    let mut beginning = Vec::new();
+    let lines = |bytes: &[u8]| bytes.iter().filter(|&&byte| byte == b'\n' || byte == b'\r').count();
+    while lines(&beginning) < 4 && beginning.len() < MOST {
+        let piece = source.fill_buf()?;
+        let used = piece.len();
+        if used == 0 {
+            break;
         }
-        let (label, group) = (find("label"), find("group"));
-        let special = [series, step, label, group];
-        let values: Vec<usize> = (0..names.len())
-            .filter(|&column| !special.contains(&Some(column)))
-            .collect();
-        if values.is_empty() {
-            return Err((
-                format!("the columns {}", names.join(", ")),
-                "at least one column with values",
-            ));
-        }
-        Ok(Columns {
-            series,
-            step,
-            label,
-            group,
-            values,
-            names,
-        })
+        beginning.extend_from_slice(piece);
+        source.consume(used);
     }
+    Ok(beginning)
 }
 
-fn check_names(names: &[String]) -> std::result::Result<(), (String, &'static str)> {
-    let mut sorted: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
-    sorted.sort();
-    if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err((
-            format!("two columns named {}", shown(pair[0].as_bytes())),
-            "a name of its own for each column",
-        ));
-    }
-    let numbers: Vec<f64> = names.iter().filter_map(|name| name.parse().ok()).collect();
-    // A header of counting numbers is what pandas writes; other numbers are a row of values.
-    let counting =
-        numbers.windows(2).all(|pair| pair[1] == pair[0] + 1.0) && matches!(numbers.first(), Some(0.0 | 1.0));
-    if numbers.len() == names.len() && !counting {
-        return Err(("numbers only".to_owned(), "a header line with column names"));
-    }
-    Ok(())
+fn advance(records: &mut Records<impl BufRead>, path: &Path) -> Result<bool> {
+    records.advance().map_err(|broken| match broken {
+        Broken::Source(error) => table_error(path, error),
+        Broken::Quote(line) => {
+            let expected = "a second one at the end of its field";
+            format_error(path, &format!(", line {line}"), "a quote that never closes", expected)
+        }
+    })
 }
 
-/// The separator that stands most often in the header outside quotes; a comma if there is none.
-fn separator(bytes: &[u8]) -> u8 {
-    let bytes = bytes.trim_ascii_start();
-    let header = bytes
-        .split(|&byte| byte == b'\n' || byte == b'\r')
-        .next()
-        .unwrap_or_default();
-    let mut counts = [(b',', 0), (b';', 0), (b'\t', 0)];
-    let mut quoted = false;
-    for byte in header {
-        quoted ^= *byte == b'"';
-        for (separator, count) in &mut counts {
-            *count += usize::from(!quoted && byte == separator);
-        }
-    }
-    let most = counts.iter().map(|&(_, count)| count).max();
-    counts
-        .iter()
-        .find(|&&(_, count)| Some(count) == most)
-        .map_or(b',', |&(separator, _)| separator)
+/// The error for a field in quotes that goes over a line end: in a column of numbers or names one of the two is a mistake.
+fn divided(path: &Path, quotes: records::Divided) -> Error {
+    let found = format!("a quote that closes only on line {}", quotes.closed);
+    format_error(
+        path,
+        &format!(", line {}", quotes.opened),
+        &found,
+        "both quotes on one line",
+    )
 }
 
 #[cfg(test)]

@@ -2,7 +2,11 @@
 //! are missing.
 
 use super::super::raw::Raw;
+use super::super::{Part, Values};
 use super::Table;
+use super::channel::Channel;
+use super::growing::make_room;
+use super::survey;
 use super::tag::{self, Tag};
 use crate::Result;
 
@@ -10,36 +14,46 @@ pub(super) fn read(mut table: Table) -> Result<Raw> {
     let mut tags = [table.columns.label, table.columns.group].map(|column| column.map(Tag::new));
     let mut raw = Raw::new(table.path, 1);
     raw.feature_names = vec!["value".to_owned()];
-    let mut values = Vec::new();
-    while let Some(place) = table.next_row()? {
-        values.clear();
-        for &column in &table.columns.values {
-            values.push(table.number(place, column)?);
+    let (mut values, mut offsets): (Vec<f32>, _) = (Vec::new(), vec![0]);
+    let mut channel = Channel::new();
+    while table.next_row()? {
+        let start = values.len();
+        make_room(&mut values, table.columns.values.len(), table.path)?;
+        for index in 0..table.columns.values.len() {
+            let column = table.columns.values[index];
+            values.push(table.number(column)?);
+            channel.see(table.text(column), table.decimal);
         }
-        let length = values
-            .iter()
-            .rposition(|value| !value.is_nan())
-            .map_or(0, |last| last + 1);
+        let row = &values[start..];
+        let length = row.iter().rposition(|value| !value.is_nan()).map_or(0, |last| last + 1);
         if length == 0 {
-            return Err(table.error(place, "", "a sequence of no steps", "at least one value"));
+            return Err(table.error(table.line(), "", "a sequence of no steps", "at least one value"));
         }
-        if let (None, Some(gap)) = (
-            &raw.first_missing,
-            values[..length].iter().position(|value| value.is_nan()),
-        ) {
+        let gap = row[..length].iter().position(|value| value.is_nan());
+        if let (None, Some(gap)) = (&raw.first_missing, gap) {
             let column = table.column_place(table.columns.values[gap]);
-            raw.first_missing = Some(format!(", line {}{column}", table.line(place)));
+            raw.first_missing = Some(format!(", line {}{column}", table.line()));
         }
+        values.truncate(start + length);
         for tag in tags.iter_mut().flatten() {
-            tag.read(&table, place, raw.part.len(), "")?;
+            tag.read(&table, offsets.len() - 1, b"")?;
         }
-        raw.part.push(&values[..length], None, None);
+        offsets.push(values.len());
     }
+    if table.options.table.of_model.is_empty() {
+        survey::refuse_lost(&table, std::slice::from_ref(&channel))?;
+    }
+    values.shrink_to_fit();
     let [label, group] = tag::finish(&table, tags)?;
-    if let Some((numbers, names)) = label {
-        raw.part.labels = numbers;
-        raw.labels = names;
-    }
-    raw.part.groups = group.map(|(numbers, _)| numbers).unwrap_or_default();
+    let (labels, texts) = label.unwrap_or_default();
+    raw.labels = texts;
+    raw.part = Part {
+        features: 1,
+        offsets,
+        values: Values::Numbers(values),
+        labels,
+        groups: group.map(|(numbers, _)| numbers).unwrap_or_default(),
+        ..Part::default()
+    };
     Ok(raw)
 }

@@ -12,6 +12,8 @@ use std::fs::File;
 use std::io::{self, BufRead, Read};
 use std::path::Path;
 
+use super::TextOptions;
+use super::encoding::{Decoded, Encoding};
 use crate::data::raw::format_error;
 use crate::{Error, Result};
 
@@ -30,7 +32,7 @@ const BUFFER: usize = 1 << 16;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// A reader whose bytes are UTF-8.
-pub(super) struct Checked<R> {
+pub(in crate::data) struct Checked<R> {
     source: R,
     invalid: InvalidText,
     raw: Vec<u8>,
@@ -45,7 +47,7 @@ pub(super) struct Checked<R> {
 }
 
 /// The text of a file; `.gz` and `.xz` are unpacked as they are read.
-pub(super) fn open(path: &Path, invalid: InvalidText) -> Result<Checked<Box<dyn Read>>> {
+pub(super) fn open(path: &Path, options: &TextOptions) -> Result<Checked<Box<dyn Read>>> {
     let file = File::open(path).map_err(|error| reading_error(path, error))?;
     let packing = path.extension().unwrap_or_default().to_ascii_lowercase();
     let source: Box<dyn Read> = match packing.to_str() {
@@ -53,11 +55,34 @@ pub(super) fn open(path: &Path, invalid: InvalidText) -> Result<Checked<Box<dyn 
         Some("xz") => Box::new(lzma_rust2::XzReader::new(io::BufReader::new(file), true)),
         _ => Box::new(file),
     };
-    Ok(Checked::new(source, invalid))
+    let decoded: Box<dyn Read> = match options.encoding {
+        Encoding::Utf8 => source,
+        encoding => Box::new(Decoded::new(source, encoding)),
+    };
+    Ok(Checked::new(decoded, options.invalid))
+}
+
+/// The error for a table of numbers that could not be read to its end. Its bytes are never replaced: two labels would become one.
+pub(in crate::data) fn table_error(path: &Path, error: io::Error) -> Error {
+    let Some(found) = error.get_ref().and_then(|inner| inner.downcast_ref::<NotText>()) else {
+        return reading_error(path, error);
+    };
+    if found.wide {
+        return format_error(path, "", "UTF-16 text", "UTF-8");
+    }
+    let place = format!(", line {}, byte {}", found.line, found.offset);
+    let letter = |encoding: Encoding| encoding.letter(found.byte).filter(|letter| !letter.is_control());
+    let would = |name: &str, letter: char| format!("UTF-8 text (--encoding {name} would read it as \"{letter}\")");
+    let expected = match (letter(Encoding::Latin1), letter(Encoding::Windows1252)) {
+        (Some(letter), _) => would("latin-1", letter),
+        (None, Some(letter)) => would("windows-1252", letter),
+        (None, None) => "UTF-8 text".to_owned(),
+    };
+    format_error(path, &place, &format!("the byte 0x{:02x}", found.byte), &expected)
 }
 
 /// The error for a text that could not be read to its end.
-pub(super) fn reading_error(path: &Path, error: io::Error) -> Error {
+pub(in crate::data) fn reading_error(path: &Path, error: io::Error) -> Error {
     if let Some(found) = error.get_ref().and_then(|inner| inner.downcast_ref::<NotText>()) {
         let place = format!(", line {}, byte {}", found.line, found.offset);
         return format_error(path, &place, &found.to_string(), "UTF-8 text");
@@ -196,7 +221,7 @@ impl fmt::Display for NotText {
         }
         write!(
             formatter,
-            "the byte 0x{:02x}, which --invalid-text replace would read as U+FFFD",
+            "the byte 0x{:02x}, which --invalid-text replace would read as U+FFFD, and --encoding latin-1 as a letter",
             self.byte
         )
     }
@@ -248,7 +273,7 @@ mod tests {
         let error = text(b"caf\xc3\xa9\ncaf\xe9 au lait\n", InvalidText::Refuse).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "t.txt, line 2, byte 9: found the byte 0xe9, which --invalid-text replace would read as U+FFFD, expected UTF-8 text"
+            "t.txt, line 2, byte 9: found the byte 0xe9, which --invalid-text replace would read as U+FFFD, and --encoding latin-1 as a letter, expected UTF-8 text"
         );
     }
 
@@ -283,7 +308,7 @@ mod tests {
         let read = |bytes: &[u8]| {
             std::fs::write(&path, bytes).unwrap();
             let mut text = String::new();
-            let outcome = open(&path, InvalidText::Refuse).unwrap().read_to_string(&mut text);
+            let outcome = open(&path, &TextOptions::default()).unwrap().read_to_string(&mut text);
             outcome
                 .map(|_| text.lines().count())
                 .map_err(|error| reading_error(&path, error))

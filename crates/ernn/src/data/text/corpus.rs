@@ -6,11 +6,13 @@
 //!
 //! The vocabulary comes from the training part alone; other tokens of the other parts are `<unk>`.
 
+use std::cell::RefCell;
 use std::io::BufRead;
 use std::path::Path;
 
 use super::files::{RUNNING, parts, problem};
 use super::lines::for_each_line;
+use super::number_table::NumberTable;
 use super::vocabulary::{END_OF_LINE, Seen};
 use super::words::{characters_of, split_at_spaces};
 use super::{TextOptions, TokenKind, checked};
@@ -26,11 +28,20 @@ pub(super) fn open(name: &str, path: &Path, options: &TextOptions) -> Result<Dat
     let mut reader = Reader::default();
     let files = parts(name, path, &RUNNING)?;
     let mut read = |file: &Path| -> Result<Vec<u32>> {
-        let text = checked::open(file, options.invalid)?;
+        let text = checked::open(file, options)?;
+        let table = RefCell::new(NumberTable::default());
         let tokens = reader.read(text, file, |line, take| match options.tokens {
-            TokenKind::Words => split_at_spaces(line, take),
+            TokenKind::Words => {
+                table.borrow_mut().see(line);
+                split_at_spaces(line, take);
+            }
             TokenKind::Characters => characters_of(line, take),
         })?;
+        // Whoever says how large a vocabulary of numbers is, means it as one.
+        let unasked = options.vocabulary.is_none() && options.of_model.is_none();
+        if let Some(refusal) = table.borrow().refusal(file).filter(|_| unasked) {
+            return Err(refusal);
+        }
         if tokens.is_empty() {
             return Err(format_error(file, "", "an empty file", "text"));
         }

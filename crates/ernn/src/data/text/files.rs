@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::data::folder::part_of;
 use crate::data::labels::list;
+use crate::data::open::is_stream;
 use crate::{Error, Result};
 
 pub(super) const RUNNING: [&str; 1] = ["txt"];
@@ -21,7 +22,7 @@ pub(super) fn ending(path: &Path) -> String {
 
 /// A file alone is the training part; in a folder the words train, valid or test in the names tell the parts.
 pub(super) fn parts(name: &str, path: &Path, endings: &[&str]) -> Result<[Option<PathBuf>; 3]> {
-    if path.is_file() {
+    if path.is_file() || is_stream(path) {
         return Ok([Some(path.to_owned()), None, None]);
     }
     let mut parts = [None, None, None];

@@ -6,10 +6,12 @@
 //!
 //! A text is read once and never in memory as a whole; what is kept are its tokens, 4 bytes each.
 
-mod checked;
+pub(in crate::data) mod checked;
 mod corpus;
+pub(in crate::data) mod encoding;
 mod files;
 mod lines;
+mod number_table;
 mod options;
 pub(super) mod ptb;
 mod records;
@@ -23,6 +25,7 @@ pub(super) mod yelp;
 use std::path::Path;
 
 pub use checked::InvalidText;
+pub use encoding::Encoding;
 pub use options::{TextOptions, TokenKind};
 pub use vocabulary::{END_OF_LINE, UNKNOWN, Vocabulary};
 
@@ -93,7 +96,9 @@ pub(super) fn is_text(path: &Path, options: &TextOptions) -> bool {
 
 /// Whether a source is no known data set and opened as a running text, if no flag says otherwise.
 pub(crate) fn is_running_text(source: &str) -> bool {
-    let is_known = super::known().iter().any(|known| known.name == source);
+    let is_known = super::known()
+        .iter()
+        .any(|known| known.name == super::plain_name(source));
     !is_known && is_text(Path::new(source), &TextOptions::default())
 }
 

@@ -1,6 +1,7 @@
 //! How text becomes tokens.
 
 use super::checked::InvalidText;
+use super::encoding::Encoding;
 use crate::{Error, Result};
 
 /// What a token of a running text is.
@@ -20,6 +21,9 @@ pub enum TokenKind {
 pub struct TextOptions {
     /// What to do about bytes that are not UTF-8.
     pub invalid: InvalidText,
+    /// How the letters are written as bytes, of texts and of tables of numbers.
+    #[serde(skip_serializing_if = "Encoding::is_default")]
+    pub encoding: Encoding,
     /// Words or characters, for text whose next token is predicted.
     pub tokens: TokenKind,
     /// Most tokens of the vocabulary, `<unk>` included; `None`: 10,000 words, all characters, 20,000 words of classified texts.
@@ -31,7 +35,7 @@ pub struct TextOptions {
     /// The column, or field, with the texts to classify; `None`: the file is not a table of texts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text_column: Option<String>,
-    /// The column with their classes; `None`: `label`.
+    /// The column with the classes, of texts or of a table of numbers; `None`: `label`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label_column: Option<String>,
     /// The vocabulary of a trained model, to read text as that model does; `None`: the text has its own. No setting of a run.

@@ -118,7 +118,7 @@ fn texts(at: &Path, options: &TextOptions) -> Result<Vec<(PathBuf, Text)>> {
     let text = |part: &&str| {
         let file =
             file_of(at, part).ok_or_else(|| format_error(at, "", &format!("no file {part}"), "all three parts"))?;
-        let text = checked::open(&file, options.invalid)?;
+        let text = checked::open(&file, options)?;
         Ok((file, text))
     };
     PARTS.iter().map(text).collect()

@@ -11,15 +11,17 @@ use std::fmt;
 use std::io::{BufRead, Read};
 use std::path::Path;
 
-use ::csv::{ReaderBuilder, StringRecord};
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 
 use super::TextOptions;
 use super::checked::{self, Checked, reading_error};
 use super::files::{TABLES, ending};
 use super::lines::for_each_line;
+use crate::Result;
+use crate::data::csv::records::{Broken, Records, Separator};
+use crate::data::csv::separator::separator;
+use crate::data::open::is_stream;
 use crate::data::raw::format_error;
-use crate::{Error, Result};
 
 /// Which columns, or fields, are what.
 #[derive(Clone, Copy)]
@@ -47,10 +49,16 @@ pub(super) fn read(
     options: &TextOptions,
     take: impl FnMut(Record) -> Result<bool>,
 ) -> Result<()> {
-    let text = checked::open(path, options.invalid)?;
+    let mut text = checked::open(path, options)?;
+    if is_stream(path) {
+        let start = text.fill_buf().map_err(|error| reading_error(path, error))?;
+        return match start.first() {
+            Some(b'{') => read_lines(text, path, columns, take),
+            _ => read_table(text, path, columns, take),
+        };
+    }
     match ending(path).as_str() {
-        "csv" => read_table(text, path, b',', columns, take),
-        "tsv" => read_table(text, path, b'\t', columns, take),
+        "csv" | "tsv" => read_table(text, path, columns, take),
         end if TABLES.contains(&end) => read_lines(text, path, columns, take),
         end => Err(format_error(
             path,
@@ -64,37 +72,40 @@ pub(super) fn read(
 fn read_table(
     mut text: Checked<Box<dyn Read>>,
     path: &Path,
-    separator: u8,
     columns: Columns,
     mut take: impl FnMut(Record) -> Result<bool>,
 ) -> Result<()> {
     let first_piece = text.fill_buf().map_err(|error| reading_error(path, error))?;
-    // With CRLF the parser stands between the two at the end of a record, so it says the line before.
-    let behind = u64::from(
-        first_piece
-            .split(|&byte| byte == b'\n')
-            .next()
-            .is_some_and(|line| line.ends_with(b"\r")),
-    );
-    let mut table = ReaderBuilder::new().delimiter(separator).from_reader(text);
-    let header = table.headers().map_err(|error| table_error(path, error, 0))?.clone();
-    let find = |wanted: &str| header.iter().position(|name| name.trim() == wanted);
+    let separator = match ending(path).as_str() {
+        "tsv" => b'\t',
+        _ => separator(first_piece),
+    };
+    let mut table = Records::new(text, Separator::Byte(separator));
+    let header = match advance(&mut table, path)? {
+        true => (0..table.len())
+            .map(|field| text_of(table.field(field)).to_owned())
+            .collect(),
+        false => Vec::new(),
+    };
+    let find = |wanted: &str| header.iter().position(|name| name == wanted);
     let needed = |wanted: &str| {
-        let found = format!("the columns {}", header.iter().collect::<Vec<_>>().join(", "));
+        let found = format!("the columns {}", header.join(", "));
         find(wanted).ok_or_else(|| format_error(path, ", line 1", &found, &format!("one named {wanted:?}")))
     };
     let (text, id) = (needed(columns.text)?, find(columns.id));
     let label = columns.label.map(needed).transpose()?;
-    let mut row = StringRecord::new();
-    while table
-        .read_record(&mut row)
-        .map_err(|error| table_error(path, error, behind))?
-    {
+    while advance(&mut table, path)? {
+        let (found, expected) = (table.len(), header.len());
+        if found != expected {
+            let place = format!(", line {}", table.line());
+            let expected = format!("{expected} as in the header");
+            return Err(format_error(path, &place, &format!("{found} columns"), &expected));
+        }
         let record = Record {
-            text: &row[text],
-            label: label.map_or("", |label| row[label].trim()),
-            id: id.map(|id| &row[id]),
-            line: row.position().map_or(0, |position| position.line() + behind),
+            text: text_of(table.whole_field(text)),
+            label: label.map_or("", |label| text_of(table.field(label))),
+            id: id.map(|id| text_of(table.whole_field(id))),
+            line: table.line() as u64,
         };
         if !take(record)? {
             break;
@@ -103,20 +114,19 @@ fn read_table(
     Ok(())
 }
 
-fn table_error(path: &Path, error: ::csv::Error, behind: u64) -> Error {
-    match error.into_kind() {
-        ::csv::ErrorKind::Io(error) => reading_error(path, error),
-        ::csv::ErrorKind::UnequalLengths { pos, expected_len, len } => {
-            let place = pos.map_or_else(String::new, |position| format!(", line {}", position.line() + behind));
-            format_error(
-                path,
-                &place,
-                &format!("{len} columns"),
-                &format!("{expected_len} as in the header"),
-            )
+/// The text of a field: the reader has checked it.
+fn text_of(field: &[u8]) -> &str {
+    std::str::from_utf8(field).unwrap_or_default()
+}
+
+fn advance(table: &mut Records<Checked<Box<dyn Read>>>, path: &Path) -> Result<bool> {
+    table.advance().map_err(|broken| match broken {
+        Broken::Source(error) => reading_error(path, error),
+        Broken::Quote(line) => {
+            let expected = "a second one at the end of its field";
+            format_error(path, &format!(", line {line}"), "a quote that never closes", expected)
         }
-        other => format_error(path, "", &format!("{other:?}"), "a table"),
-    }
+    })
 }
 
 fn read_lines(
@@ -280,6 +290,23 @@ mod tests {
             ", line 3: found 1 columns, expected 2 as in the header"
         );
         assert!(refusal("a.txt", "x").contains("found the ending \"txt\", expected one of .csv, .tsv, .json"));
+    }
+
+    #[test]
+    fn a_quote_that_never_closes_is_told_with_its_line() {
+        let found = refusal("a.csv", "stars,text\n1,a\n2,\"b\n3,c\n");
+        assert_eq!(
+            found,
+            ", line 3: found a quote that never closes, expected a second one at the end of its field"
+        );
+    }
+
+    #[test]
+    fn semicolons_may_separate() {
+        assert_eq!(
+            records("a.csv", "stars;text\n1;a, b\n").unwrap(),
+            ["2: a, b = 1 (None)"]
+        );
     }
 
     #[test]

@@ -11,18 +11,21 @@ use std::io::{BufRead, Read};
 use std::path::Path;
 
 use super::checked::{self, Checked};
+use super::encoding::Decoded;
 use super::files::ending;
 use super::lines::for_each_line;
 use super::records::{Columns, read};
 use super::{TextOptions, UNKNOWN, Vocabulary};
 use crate::Result;
+use crate::data::open::is_stream;
 use crate::data::raw::format_error;
 use crate::data::{Part, Sequences};
 
 /// The texts of a file.
 pub(in crate::data) fn open(path: &Path, options: &TextOptions, vocabulary: &Vocabulary) -> Result<Sequences> {
-    if ending(path) == "txt" {
-        return of_lines(checked::open(path, options.invalid)?, path, options, vocabulary);
+    // A pipe has no name that tells its format.
+    if ending(path) == "txt" || is_stream(path) {
+        return of_lines(checked::open(path, options)?, path, options, vocabulary);
     }
     let columns = Columns {
         text: options.text_column.as_deref().unwrap_or("text"),
@@ -43,7 +46,8 @@ pub(in crate::data) fn stream(
     options: &TextOptions,
     vocabulary: &Vocabulary,
 ) -> Result<Sequences> {
-    of_lines(Checked::new(reader, options.invalid), path, options, vocabulary)
+    let decoded = Decoded::new(reader, options.encoding);
+    of_lines(Checked::new(decoded, options.invalid), path, options, vocabulary)
 }
 
 fn of_lines(lines: impl BufRead, path: &Path, options: &TextOptions, vocabulary: &Vocabulary) -> Result<Sequences> {
@@ -90,6 +94,7 @@ impl Tokens {
             classes: Vec::new(),
             names,
             part: Part::of_tokens(self.tokens, offsets, Vec::new()),
+            notes: Vec::new(),
         })
     }
 }

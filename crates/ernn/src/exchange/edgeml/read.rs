@@ -28,15 +28,17 @@ pub fn read(path: &Path, options: &ImportOptions, flavor: Option<Flavor>, normal
     let hidden = folder.vector(last.expect("every cell has a bias"), None)?.len();
     let [input, state] = matrices(&folder, kind, flavor, hidden, &mut notes)?;
     let inputs = input.columns();
-    let readout = folder.matrix("FC", &format!("shape [{hidden}, classes]"))?;
-    if readout.rows != hidden || readout.columns < 2 {
-        let expected = format!("shape [{hidden}, classes], at least two classes");
+    let pooling = options.pooling.unwrap_or(Pooling::Last);
+    let width = hidden * pooling.statistics().len();
+    let readout = folder.matrix("FC", &format!("shape [{width}, classes]"))?;
+    if readout.rows != width || readout.columns < 2 {
+        let expected = format!("shape [{width}, classes], at least two classes");
         return Err(folder.error_in("FC", format!("shape {:?}", readout.shape()), expected));
     }
     let layers = vec![cell(kind, hidden, rank(&input), rank(&state), options)?];
     notes.extend(assumed(kind, options));
     let config = ModelConfig {
-        pooling: options.pooling.unwrap_or(Pooling::Last),
+        pooling,
         ..ModelConfig::new(inputs, readout.columns, layers)
     };
     let mut draft = Draft {

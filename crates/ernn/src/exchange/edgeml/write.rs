@@ -2,11 +2,11 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::{Flavor, Kind, npy};
 use crate::cell::{CellConfig, Reset};
-use crate::checkpoint::SavedModel;
+use crate::checkpoint::{SavedModel, remove_unfinished, temporary_name};
 use crate::data::Normalization;
 use crate::exchange::matrix::{Factors, Matrix};
 use crate::exchange::weights::Weights;
@@ -21,6 +21,7 @@ use crate::{Error, Result};
 pub fn write(path: &Path, saved: &SavedModel) -> Result<Vec<String>> {
     let (kind, notes) = check(saved)?;
     let files = files(saved, kind);
+    remove_unfinished(path);
     let temporary = temporary_name(path);
     let outcome = write_and_rename(path, &temporary, &files);
     outcome.map_err(|source| {
@@ -49,11 +50,6 @@ fn write_and_rename(path: &Path, temporary: &Path, files: &[(String, Vec<u8>)]) 
         file.sync_all()?;
     }
     fs::rename(temporary, path)
-}
-
-fn temporary_name(path: &Path) -> PathBuf {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!(".{name}.{}.tmp", std::process::id()))
 }
 
 /// The cell, and what the files cannot hold.
@@ -98,6 +94,12 @@ fn check(saved: &SavedModel) -> Result<(Kind, Vec<String>)> {
     )];
     if kind == Kind::Lstm {
         notes.push("matrix 1 is i and matrix 2 is f, as in EdgeML's PyTorch version; TensorFlow's has them the other way round".to_string());
+    }
+    if !saved.derivation.is_none() {
+        notes.push(format!(
+            "the model reads derived channels behind those of the data, which the files do not compute: {}",
+            saved.derivation.names(&saved.feature_names)[saved.channels()..].join("; ")
+        ));
     }
     if saved.normalization != Normalization::identity(config.input_size) {
         notes.push(

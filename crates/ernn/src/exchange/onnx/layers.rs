@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! input [batch,steps,d], as it is measured; or tokens [batch,steps], 64 bits      sequence_lens [batch], 32 bits, each at least 1
-//! -> normalization, or embedding -> [steps,batch,d] -> layers -> last state or mean -> readout
+//! -> derived channels and normalization, or embedding -> [steps,batch,d] -> layers -> last state, mean, ... -> readout
 //! -> logits [batch,classes] and probabilities; value [batch,1] of a regression; of every step [batch,steps,classes]
 //! ```
 //!
@@ -11,11 +11,11 @@
 use super::graph::{Builder, Name, free};
 use super::pieces::Steps;
 use super::proto::{Attribute, Dimension, Element, Graph};
-use super::{operators, scan};
+use super::{derived, operators, scan};
 use crate::Result;
 use crate::checkpoint::SavedModel;
 use crate::data::{Normalization, Task};
-use crate::model::Pooling;
+use crate::model::{EPSILON, Statistic};
 
 /// The names of inputs and outputs.
 pub(super) const INPUT: &str = "input";
@@ -64,7 +64,7 @@ pub(super) fn graph(saved: &SavedModel) -> Result<(Graph, usize)> {
     let mut output = None;
     for (index, cells) in layers.iter().enumerate() {
         let cells: Vec<Steps> = cells.iter().map(Steps::of).collect::<Result<_>>()?;
-        let all = index + 1 < layers.len() || every_step || config.pooling == Pooling::Mean;
+        let all = index + 1 < layers.len() || every_step || config.pooled().sees_all_steps();
         let found = match operators::layer(&mut graph, &cells, &sequences, all) {
             Some(found) => {
                 own += 1;
@@ -79,10 +79,7 @@ pub(super) fn graph(saved: &SavedModel) -> Result<(Graph, usize)> {
     if every_step {
         read_out_steps(&mut graph, saved, &output.all.expect("all states were asked for"));
     } else {
-        let pooled = match config.pooling {
-            Pooling::Last => output.last,
-            Pooling::Mean => mean(&mut graph, &output.all.expect("all states were asked for"), &sequences),
-        };
+        let pooled = pool(&mut graph, config.pooled().statistics(), &output, &sequences);
         read_out(&mut graph, saved, &pooled);
     }
     Ok((graph.finish(), own))
@@ -100,13 +97,21 @@ fn read(graph: &mut Builder, saved: &SavedModel) -> Sequences {
             graph.call("Gather", &[&rows, &tokens])
         }
         None => {
-            let size = Dimension::Fixed(config.input_size);
+            let size = Dimension::Fixed(saved.channels());
             let input = graph.input(INPUT, Element::Float, vec![batch.clone(), steps, size]);
-            normalize(graph, &saved.normalization, input)
+            if saved.derivation.is_none() {
+                normalize(graph, &saved.normalization, input)
+            } else {
+                input
+            }
         }
     };
     let lengths = graph.input(LENGTHS, Element::Int32, vec![batch]);
-    let values = graph.transpose(&values, &[1, 0, 2]);
+    let mut values = graph.transpose(&values, &[1, 0, 2]);
+    if !saved.derivation.is_none() {
+        values = derived::derive(graph, &saved.derivation, saved.channels(), values);
+        values = normalize(graph, &saved.normalization, values);
+    }
     measure(graph, values, lengths)
 }
 
@@ -147,6 +152,21 @@ fn measure(graph: &mut Builder, values: Name, lengths: Name) -> Sequences {
     }
 }
 
+/// The statistics side by side, as `model/pooling.rs` says.
+fn pool(graph: &mut Builder, statistics: &[Statistic], output: &Output, sequences: &Sequences) -> Name {
+    let all = || output.all.as_deref().expect("all states were asked for");
+    let mut found = Vec::new();
+    for statistic in statistics {
+        found.push(match statistic {
+            Statistic::Mean => mean(graph, all(), sequences),
+            Statistic::Deviation => deviation(graph, all(), sequences),
+            Statistic::Largest => largest(graph, all(), sequences),
+            Statistic::Last => output.last.clone(),
+        });
+    }
+    graph.concat(&found, 1)
+}
+
 /// The mean over the steps of `[T,batch,width]`, which is 0 behind the end.
 fn mean(graph: &mut Builder, states: &str, sequences: &Sequences) -> Name {
     let axis = graph.integers(&[1], &[0]);
@@ -155,6 +175,30 @@ fn mean(graph: &mut Builder, states: &str, sequences: &Sequences) -> Name {
     let count = graph.call_with("Cast", &[&sequences.lengths], to_float);
     let count = graph.reshape(&count, &[-1, 1]);
     graph.call("Div", &[&sum, &count])
+}
+
+/// `sqrt(max(mean of squares - mean^2, 0) + 2^-16)`.
+fn deviation(graph: &mut Builder, states: &str, sequences: &Sequences) -> Name {
+    let squares = graph.call("Mul", &[states, states]);
+    let squares = mean(graph, &squares, sequences);
+    let means = mean(graph, states, sequences);
+    let means = graph.call("Mul", &[&means, &means]);
+    let variance = graph.call("Sub", &[&squares, &means]);
+    let variance = graph.call("Relu", &[&variance]);
+    let epsilon = graph.float(EPSILON as f32);
+    let variance = graph.call("Add", &[&variance, &epsilon]);
+    graph.call("Sqrt", &[&variance])
+}
+
+/// The largest value over a sequence's own steps.
+fn largest(graph: &mut Builder, states: &str, sequences: &Sequences) -> Name {
+    let least = graph.float(f32::MIN);
+    let own = graph.call("Where", &[&sequences.mask, states, &least]);
+    let attributes = vec![
+        ("axes", Attribute::Integers(vec![0])),
+        ("keepdims", Attribute::Integer(0)),
+    ];
+    graph.call_with("ReduceMax", &[&own], attributes)
 }
 
 /// The readout of `[batch,width]`.

@@ -15,6 +15,7 @@
 //! Before anything is written, the bytes are read again and run, operator by operator (`run/`), and the logits held against the
 //! model's (`parity.rs`).
 
+mod derived;
 mod gated;
 mod graph;
 mod layers;
@@ -105,7 +106,7 @@ fn interface(saved: &SavedModel) -> Vec<String> {
         None => format!(
             "{} [batch, steps, {}], float32, not normalized",
             layers::INPUT,
-            config.input_size
+            saved.channels()
         ),
     };
     let output = match config.task {
@@ -129,6 +130,9 @@ fn interface(saved: &SavedModel) -> Vec<String> {
         proto::OPSET,
         layers::LENGTHS
     )];
+    if !saved.derivation.is_none() {
+        notes.push("the file derives the model's further channels itself".to_string());
+    }
     if config.task == Task::NextToken {
         notes.push("every call begins a text: the file carries no state on".to_string());
     }

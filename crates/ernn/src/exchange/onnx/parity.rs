@@ -152,9 +152,10 @@ impl Batch {
                 for &length in lengths {
                     for _ in 0..length {
                         let Normalization { mean, scale } = &saved.normalization;
-                        values.extend(mean.iter().zip(scale).map(|(&mean, &scale)| value(mean, scale)));
+                        let channels = mean.iter().zip(scale).take(saved.channels());
+                        values.extend(channels.map(|(&mean, &scale)| value(mean, scale)));
                     }
-                    let behind = (steps(lengths) - length) * config.input_size;
+                    let behind = (steps(lengths) - length) * saved.channels();
                     values.extend(std::iter::repeat_n(PADDING, behind));
                 }
                 Input::Values(values)
@@ -203,7 +204,7 @@ impl Batch {
         let values = match &self.input {
             Input::Tokens(tokens) => model.embed(tokens),
             Input::Values(values) => {
-                let mut values = values.clone();
+                let mut values = derived(saved, values, steps);
                 for row in values.chunks_exact_mut(size) {
                     saved.normalization.apply_row(row);
                 }
@@ -236,6 +237,17 @@ impl Batch {
     }
 }
 
+/// The channels that the model reads, of sequences `[batch,steps,channels]`.
+fn derived(saved: &SavedModel, values: &[f32], steps: usize) -> Vec<f32> {
+    let deriver = saved.derivation.ready(saved.channels());
+    let mut all = vec![0.0; values.len() / saved.channels() * deriver.features()];
+    let sequences = values.chunks_exact(steps * saved.channels());
+    for (values, out) in sequences.zip(all.chunks_exact_mut(steps * deriver.features())) {
+        deriver.sequence(values, out);
+    }
+    all
+}
+
 /// The logits of one state.
 fn read_out(parameters: &[f32], classes: usize, state: &[f32]) -> Vec<f32> {
     let (weight, bias) = parameters.split_at(parameters.len() - classes);
@@ -253,6 +265,7 @@ mod tests {
     use super::*;
     use crate::cell::CellConfig;
     use crate::checkpoint::Provenance;
+    use crate::data::Derivation;
     use crate::exchange::onnx::proto::{Attribute, Graph, Model as File, Values};
     use crate::model::{Model, ModelConfig};
 
@@ -260,6 +273,7 @@ mod tests {
         let cell = CellConfig::of_kind(kind).unwrap().with_hidden(9);
         SavedModel {
             model: Model::new(ModelConfig::new(2, 2, vec![cell]), 1).unwrap(),
+            derivation: Default::default(),
             normalization: Normalization {
                 mean: vec![1.0, -2.0],
                 scale: vec![0.5, 3.0],
@@ -268,6 +282,41 @@ mod tests {
             vocabulary: Vec::new(),
             feature_names: vec!["x".to_string(), "y".to_string()],
             provenance: Provenance::default(),
+        }
+    }
+
+    #[test]
+    fn derived_channels_are_in_the_file() {
+        for kinds in 1..8 {
+            let derivation = Derivation {
+                differences: kinds & 1 != 0,
+                scales: if kinds & 2 != 0 {
+                    vec![0.3, 0.02, 4.0]
+                } else {
+                    Vec::new()
+                },
+                triads: if kinds & 4 != 0 { vec![[2, 0, 1]] } else { Vec::new() },
+            };
+            let features = derivation.features(3);
+            let cell = CellConfig::of_kind(["gru", "ernn"][kinds % 2]).unwrap().with_hidden(9);
+            let mut saved = SavedModel {
+                model: Model::new(ModelConfig::new(features, 2, vec![cell]), 1).unwrap(),
+                normalization: Normalization {
+                    mean: vec![1.0; features],
+                    scale: vec![0.5; features],
+                },
+                derivation,
+                feature_names: vec!["x".to_string(), "y".to_string(), "z".to_string()],
+                ..model("gru")
+            };
+            let (bytes, notes) = crate::exchange::onnx::to_bytes(&saved).unwrap();
+            assert!(notes[0].contains("[batch, steps, 3]"), "{notes:?}");
+            // Another scale is another model.
+            if !saved.derivation.scales.is_empty() {
+                saved.derivation.scales[1] *= 2.0;
+                let error = check(&bytes, &saved).unwrap_err().to_string();
+                assert!(error.contains("run on random sequences"), "{error}");
+            }
         }
     }
 

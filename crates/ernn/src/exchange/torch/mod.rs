@@ -5,7 +5,8 @@
 //! weight_hh_l{k} [G D, D]   U
 //! bias_ih_l{k}, bias_hh_l{k} [G D]   b is their sum; but the GRU's n has b[n] from the first and b_n from the second.
 //!                           Both may be absent (bias=False): 0
-//! NAME.weight [C, D directions], NAME.bias [C]   the readout, of the last states (h_n), forwards and backwards side by side
+//! NAME.weight [C, D directions], NAME.bias [C]   the readout, of the last states (h_n), forwards and backwards side by side; of
+//!                           several statistics of the states (pooling) [C, statistics D directions], in the order of `Pooling`
 //! ```
 //!
 //! All names may have a common prefix (`encoder.lstm.`). G tells the kind: 1 RNN, 3 GRU (gates r, z, n; reset after the product),
@@ -22,10 +23,26 @@ pub use read::read;
 pub use write::{to_bytes, write};
 
 use crate::cell::{Activation, CellConfig, GruConfig, LstmConfig, Rank, RnnConfig};
+use crate::model::{Pooling, Statistic};
 
 /// What is easily mistaken in a bidirectional module.
 const TWO_DIRECTIONS: &str = "the readout reads the last state of each direction (h_n), not the last output, where the second \
                               direction has read one step only";
+
+/// What the readout reads of the states, in torch's words.
+fn reads(pooling: Pooling) -> String {
+    if pooling == Pooling::Mean {
+        return "the readout reads the mean of all states (output.mean(time))".to_string();
+    }
+    let part = |statistic: &Statistic| match statistic {
+        Statistic::Mean => "output.mean(time)",
+        Statistic::Deviation => "(output.var(time, unbiased=False) + 2**-16).sqrt()",
+        Statistic::Largest => "output.amax(time)",
+        Statistic::Last => "the last state",
+    };
+    let parts: Vec<&str> = pooling.statistics().iter().map(part).collect();
+    format!("the readout reads side by side torch.cat([{}], -1)", parts.join(", "))
+}
 
 const MEAN: &str = "normalization.mean";
 const SCALE: &str = "normalization.scale";

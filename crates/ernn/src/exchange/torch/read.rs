@@ -11,7 +11,7 @@ use crate::cell::{Activation, GateActivation};
 use crate::data::{self, Normalization};
 use crate::exchange::draft::{Draft, singles};
 use crate::exchange::{ImportOptions, Imported, setting, word};
-use crate::model::{ModelConfig, Pooling};
+use crate::model::{ModelConfig, Pooling, Statistic};
 use crate::{Error, Result};
 
 /// Reads a state dict; `readout` names the readout where several tensors could be its weight.
@@ -29,10 +29,15 @@ pub fn read(path: &Path, options: &ImportOptions, readout: Option<&str>) -> Resu
     let module = Module::find(&dict)?;
     let mut notes = Vec::new();
     let activation = activation(module.kind, options, &mut notes)?;
-    if module.directions == 2 && options.pooling != Some(Pooling::Mean) {
+    let pooling = options.pooling.unwrap_or(Pooling::Last);
+    if module.directions == 2 && pooling.has(Statistic::Last) {
         notes.push(TWO_DIRECTIONS.to_string());
     }
-    let readout = Readout::find(&dict, &module, readout)?;
+    if pooling.statistics().len() > 1 {
+        notes.push(super::reads(pooling));
+    }
+    let width = module.outputs() * pooling.statistics().len();
+    let readout = Readout::find(&dict, &module, width, readout)?;
     let left = dict.left_over(&module, &readout);
     if let Some(first) = left.first() {
         let list = left.join(", ");
@@ -50,7 +55,7 @@ pub fn read(path: &Path, options: &ImportOptions, readout: Option<&str>) -> Resu
     }
     let layers = vec![module.kind.cell(module.hidden, activation); module.layers];
     let config = ModelConfig {
-        pooling: options.pooling.unwrap_or(Pooling::Last),
+        pooling,
         bidirectional: module.directions == 2,
         ..ModelConfig::new(module.inputs, readout.classes, layers)
     };
@@ -63,7 +68,7 @@ pub fn read(path: &Path, options: &ImportOptions, readout: Option<&str>) -> Resu
         tensors: HashMap::new(),
     };
     module.put_layers(&dict, &mut draft)?;
-    readout.put(&dict, &module, &mut draft)?;
+    readout.put(&dict, width, &mut draft)?;
     draft.finish(options)
 }
 
@@ -388,12 +393,11 @@ struct Readout {
 
 impl Readout {
     /// The readout of this name, or the one matrix that can be it.
-    fn find(dict: &StateDict, module: &Module, told: Option<&str>) -> Result<Self> {
-        let width = module.outputs();
+    fn find(dict: &StateDict, module: &Module, width: usize, told: Option<&str>) -> Result<Self> {
         let expected = format!("[classes, {width}], at least two classes");
         let name = match told {
             Some(name) => name.strip_suffix(".weight").unwrap_or(name).to_string(),
-            None => Self::only_candidate(dict, module)?,
+            None => Self::only_candidate(dict, module, width)?,
         };
         let readout = Readout {
             name,
@@ -408,8 +412,7 @@ impl Readout {
         Ok(Readout { classes, ..readout })
     }
 
-    fn only_candidate(dict: &StateDict, module: &Module) -> Result<String> {
-        let width = module.outputs();
+    fn only_candidate(dict: &StateDict, module: &Module, width: usize) -> Result<String> {
         let own = module.names();
         let fits = |name: &str| matches!(dict.shape(name).as_deref(), Some(&[_, columns]) if columns == width);
         let names = dict.names().into_iter().filter(|name| !own.contains(*name));
@@ -446,8 +449,8 @@ impl Readout {
         format!("{}.bias", self.name)
     }
 
-    fn put(&self, dict: &StateDict, module: &Module, draft: &mut Draft) -> Result<()> {
-        let weight = dict.values(&self.weight(), &[self.classes, module.outputs()])?;
+    fn put(&self, dict: &StateDict, width: usize, draft: &mut Draft) -> Result<()> {
+        let weight = dict.values(&self.weight(), &[self.classes, width])?;
         draft.put("readout.weight".to_string(), weight);
         let bias = match dict.shape(&self.bias()) {
             Some(_) => dict.values(&self.bias(), &[self.classes])?,

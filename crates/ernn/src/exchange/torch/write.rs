@@ -12,7 +12,7 @@ use crate::checkpoint::{SavedModel, write_atomically};
 use crate::data::Normalization;
 use crate::exchange::weights::Weights;
 use crate::exchange::{setting, word};
-use crate::model::Pooling;
+use crate::model::Statistic;
 
 /// Writes a model's state dict, atomically; gives what the file cannot hold, in sentences.
 ///
@@ -43,6 +43,12 @@ pub fn to_bytes(saved: &SavedModel) -> Result<(Vec<u8>, Vec<String>)> {
     let bias = weights.values("readout.bias");
     dict.push(Tensor::new("readout.bias".to_string(), vec![bias.len()], &bias));
     let mut notes = weights.notes();
+    if !saved.derivation.is_none() {
+        notes.push(format!(
+            "the model reads derived channels behind those of the data, which the file does not compute: {}",
+            saved.derivation.names(&saved.feature_names)[saved.channels()..].join("; ")
+        ));
+    }
     if saved.normalization != Normalization::identity(config.input_size) {
         for (name, values) in [(MEAN, &saved.normalization.mean), (SCALE, &saved.normalization.scale)] {
             let values: Vec<f64> = values.iter().map(|&value| f64::from(value)).collect();
@@ -53,12 +59,11 @@ pub fn to_bytes(saved: &SavedModel) -> Result<(Vec<u8>, Vec<String>)> {
              own modules do not know"
         ));
     }
-    if config.pooling == Pooling::Mean {
-        notes.push(
-            "the readout reads the mean of all states (output.mean(time)), which the file does not say".to_string(),
-        );
+    let pooling = config.pooled();
+    if pooling.sees_all_steps() {
+        notes.push(format!("{}, which the file does not say", super::reads(pooling)));
     }
-    if config.bidirectional && config.pooling == Pooling::Last {
+    if config.bidirectional && pooling.has(Statistic::Last) {
         notes.push(TWO_DIRECTIONS.to_string());
     }
     let nonlinearity = match &config.layers[0] {

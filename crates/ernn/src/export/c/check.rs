@@ -39,6 +39,7 @@ pub(super) fn compile_and_run(files: &Files, prepared: &Prepared, samples: &Samp
     let sources = [
         "driver.c".to_string(),
         format!("{name}.c"),
+        format!("{name}_info.c"),
         format!("{name}_selftest.c"),
     ];
     let program = folder.path.join("program");

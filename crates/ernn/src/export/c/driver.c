@@ -8,7 +8,7 @@ int main(void)
 {
     static ernn_state state;
     static ernn_scratch scratch;
-    ernn_logit logits[ERNN_OUTPUTS];
+    static ernn_logit logits[ERNN_OUTPUTS];
     uint32_t sequences, steps;
     int failed = ernn_selftest();
     if (failed)
@@ -21,7 +21,7 @@ int main(void)
             return 102;
         for (; steps > 0; steps--) {
 //? any numbers
-            float input[ERNN_INPUTS];
+            static float input[ERNN_INPUTS];
             if (fread(input, 4, ERNN_INPUTS, stdin) != ERNN_INPUTS || ernn_push(&state, &scratch, input))
                 return 103;
 //? end
@@ -31,6 +31,19 @@ int main(void)
                 return 103;
 //? end
             ernn_logits(&state, &scratch, logits);
+//? any softmax
+            {
+                static float probabilities[ERNN_OUTPUTS];
+                float sum = 0.0f;
+                int i;
+                if (ernn_probabilities(logits, probabilities) != ernn_class(logits))
+                    return 106;
+                for (i = 0; i < ERNN_OUTPUTS; i++)
+                    sum += probabilities[i];
+                if (!(sum > 0.999f && sum < 1.001f))
+                    return 107;
+            }
+//? end
             if (fwrite(logits, 4, ERNN_OUTPUTS, stdout) != ERNN_OUTPUTS)
                 return 104;
         }

@@ -81,6 +81,63 @@ static void product(const float *matrix, const float *bias, const float *values,
         out[i] = dot(bias ? bias[i] : 0.0f, matrix + (long)i * columns, values, columns);
 }
 
+//? any deviation
+/* Square root by Heron's method, of a positive number. */
+static float square_root(float x)
+{
+    union { float number; uint32_t bits; } root;
+    int i;
+    root.number = x;
+    root.bits = (root.bits >> 1) + 0x1fbd1df5u; /* half of the exponent */
+    for (i = 0; i < 3; i++)
+        root.number = 0.5f * (root.number + x / root.number);
+    return root.number;
+}
+
+//? end
+//? any mean
+/* What the readout needs of all states so far: sums, then sums of squares and largest values where they are asked for. */
+static void keep_for_readout(float *kept, const float *values, int count, uint32_t steps)
+{
+    int i;
+    (void)steps;
+    for (i = 0; i < count; i++)
+        kept[i] += values[i];
+//? any deviation
+    kept += count;
+    for (i = 0; i < count; i++)
+        kept[i] += values[i] * values[i];
+//? end
+//? any largest
+    kept += count;
+    for (i = 0; i < count; i++)
+        if (steps == 0 || values[i] > kept[i])
+            kept[i] = values[i];
+//? end
+}
+
+/* What the readout reads: means, deviations, largest values. */
+static void summarize(const float *kept, int count, uint32_t steps, float *out)
+{
+    float divisor = (float)(steps ? steps : 1u);
+    int i;
+    for (i = 0; i < count; i++)
+        out[i] = kept[i] / divisor;
+//? any deviation
+    for (i = 0; i < count; i++) {
+        float variance = kept[count + i] / divisor - out[i] * out[i];
+        out[count + i] = steps ? square_root((variance < 0.0f ? 0.0f : variance) + 1.0f / 65536.0f) : 0.0f;
+    }
+    kept += count;
+    out += count;
+//? end
+//? any largest
+    for (i = 0; i < count; i++)
+        out[count + i] = kept[count + i];
+//? end
+}
+
+//? end
 //? any leaky
 /* u = W x + b;  z = c0 h;  K times z = a z + e phi(R z + u);  h = z - s h.  R is dense, or c I + A B. */
 typedef struct {

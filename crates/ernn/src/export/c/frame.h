@@ -32,18 +32,44 @@ void ernn_reset(ernn_state *state);
 /* One step with raw values; they are normalized here. Gives 0, or -1 and no step if a value is not finite. */
 int ernn_push(ernn_state *state, ernn_scratch *scratch, const float input[ERNN_INPUTS]);
 
+//? any int8
+/* The same with whole numbers of a sensor: each value is input[i] * unit[i], unit being what one count of channel i is. The bits are
+   those of ernn_push with these products. */
+int ernn_push_int16(ernn_state *state, ernn_scratch *scratch, const int16_t input[ERNN_INPUTS], const float unit[ERNN_INPUTS]);
+
+//? end
 //? end
 //? any tokens
 /* One step with a token. Gives 0, or -1 and no step if it is not below ERNN_INPUTS. */
 int ernn_push_token(ernn_state *state, ernn_scratch *scratch, uint32_t token);
 
 //? end
-/* What the model says after the steps so far. */
+/* What the model says after the steps so far; a logit divided by ERNN_LOGIT_SCALE is the number of the trained model. */
 void ernn_logits(const ernn_state *state, ernn_scratch *scratch, ernn_logit logits[ERNN_OUTPUTS]);
 
+//? any float
+/* The place of the largest logit, the first of equals; -1 if a logit is not finite, as after values far beyond those of the training. */
+//? end
+//? any int8
 /* The place of the largest logit, the first of equals. */
+//? end
 int ernn_class(const ernn_logit logits[ERNN_OUTPUTS]);
 
+//? any softmax
+/* In ernn_info.c: the probability of each output, and the place of the largest; -1, and nothing written, where ernn_class gives -1. */
+int ernn_probabilities(const ernn_logit logits[ERNN_OUTPUTS], float probabilities[ERNN_OUTPUTS]);
+
+//? end
+//? any classes
+/* In ernn_info.c: the name of each class, in the order of the logits. */
+extern const char *const ernn_class_names[ERNN_OUTPUTS];
+
+//? end
+//? any numbers
+/* In ernn_info.c: the name of each value of a step. */
+extern const char *const ernn_input_names[ERNN_INPUTS];
+
+//? end
 /* In ernn_selftest.c: runs stored inputs and compares. Gives 0, or the number of the first sequence that came out wrong. */
 int ernn_selftest(void);
 

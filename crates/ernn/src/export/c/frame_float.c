@@ -6,8 +6,13 @@ int ernn_push(ernn_state *state, ernn_scratch *scratch, const float input[ERNN_I
     for (i = 0; i < ERNN_INPUTS; i++)
         if (!(input[i] - input[i] == 0.0f))
             return -1;
+//? any plain
     for (i = 0; i < ERNN_INPUTS; i++)
-        x[i] = (input[i] - input_mean[i]) * input_scale[i];
+        take(state, x, i, input[i]);
+//? end
+//? any derived
+    derive(state, input, x);
+//? end
     advance(state, x, scratch->values + FIRST);
     return 0;
 }
@@ -25,16 +30,20 @@ int ernn_push_token(ernn_state *state, ernn_scratch *scratch, uint32_t token)
 //? end
 void ernn_logits(const ernn_state *state, ernn_scratch *scratch, ernn_logit logits[ERNN_OUTPUTS])
 {
-    const float *pooled = state->values + POOLED;
     float *room = scratch->values;
     int i;
+//? any lastonly
     for (i = 0; i < HIDDEN; i++)
-        room[i] = pooled[i];
-//? any mean
-    for (i = 0; i < HIDDEN; i++)
-        room[i] /= (float)(state->steps ? state->steps : 1u);
+        room[i] = state->values[LAST + i];
 //? end
-    product(readout_weight, 0, room, HIDDEN, logits, ERNN_OUTPUTS);
+//? any mean
+    summarize(state->values + KEPT, HIDDEN, state->steps, room);
+//? end
+//? any last
+    for (i = 0; i < HIDDEN; i++)
+        room[SEEN - HIDDEN + i] = state->values[LAST + i];
+//? end
+    product(readout_weight, 0, room, SEEN, logits, ERNN_OUTPUTS);
     for (i = 0; i < ERNN_OUTPUTS; i++)
         logits[i] += readout_bias[i];
 }

@@ -6,17 +6,27 @@ int ernn_push(ernn_state *state, ernn_scratch *scratch, const float input[ERNN_I
     for (i = 0; i < ERNN_INPUTS; i++)
         if (!(input[i] - input[i] == 0.0f))
             return -1;
-    for (i = 0; i < ERNN_INPUTS; i++) {
-        /* volatile: rounded to a float here, whatever the compiler would fuse. */
-        volatile float scaled = (input[i] - input_mean[i]) * input_scale[i];
-        float value = scaled < -40000.0f ? -40000.0f : scaled > 40000.0f ? 40000.0f : scaled;
-        int32_t nearest = (int32_t)value;
-        float rest = value - (float)nearest;
-        nearest += rest >= 0.5f ? 1 : rest <= -0.5f ? -1 : 0;
-        x[i] = narrow(nearest, &state->saturations);
-    }
+//? any plain
+    for (i = 0; i < ERNN_INPUTS; i++)
+        take(state, x, i, input[i]);
+//? end
+//? any derived
+    derive(state, input, x);
+//? end
     advance(state, x, scratch->values + FIRST);
     return 0;
+}
+
+int ernn_push_int16(ernn_state *state, ernn_scratch *scratch, const int16_t input[ERNN_INPUTS], const float unit[ERNN_INPUTS])
+{
+    float values[ERNN_INPUTS];
+    int i;
+    for (i = 0; i < ERNN_INPUTS; i++) {
+        /* volatile: rounded to a float here, whatever the compiler would fuse. */
+        volatile float value = (float)input[i] * unit[i];
+        values[i] = value;
+    }
+    return ernn_push(state, scratch, values);
 }
 
 //? end
@@ -32,22 +42,25 @@ int ernn_push_token(ernn_state *state, ernn_scratch *scratch, uint32_t token)
 //? end
 void ernn_logits(const ernn_state *state, ernn_scratch *scratch, ernn_logit logits[ERNN_OUTPUTS])
 {
-    const ernn_number *pooled = state->values + POOLED;
-    const void *values = pooled;
+//? any lastonly
+    const void *values = state->values + LAST;
     int small = SMALL;
+//? end
+//? any mean
+    const void *values = scratch->values;
+    int small = 0;
+//? end
     uint32_t saturations = 0;
-    rows from = rows_from(&readout, 0, HIDDEN);
+    rows from = rows_from(&readout, 0, SEEN);
     int i;
 //? any mean
-    int64_t count = state->steps ? state->steps : 1;
-    for (i = 0; i < HIDDEN; i++) {
-        int64_t sum = sum_at(pooled + PARTS * i);
-        scratch->values[i] = narrow((2 * sum + (sum < 0 ? -count : count)) / (2 * count), &saturations);
-    }
-    values = scratch->values;
-    small = 0;
+    summarize(state->values + KEPT, HIDDEN, state->steps, SMALLEST_VARIANCE, scratch->values, &saturations);
+//? end
+//? any last
+    for (i = 0; i < HIDDEN; i++)
+        scratch->values[SEEN - HIDDEN + i] = wide(state->values[LAST + i]);
 //? end
     (void)scratch;
     for (i = 0; i < ERNN_OUTPUTS; i++)
-        logits[i] = whole(next_product(&from, values, small, HIDDEN) + readout_bias[i], &saturations);
+        logits[i] = whole(next_product(&from, values, small, SEEN) + readout_bias[i], &saturations);
 }

@@ -235,14 +235,94 @@ static int32_t sum_at(const ernn_number *parts)
     return (int32_t)sum;
 }
 
-static void add_to_mean(ernn_number *sums, const ernn_number *values, int count, uint32_t *saturations)
+static void store(uint32_t sum, ernn_number *parts)
 {
-    int i, part;
-    for (i = 0; i < count; i++, sums += PARTS) {
-        uint32_t sum = (uint32_t)whole((int64_t)sum_at(sums) + wide(values[i]), saturations);
-        for (part = 0; part < PARTS; part++)
-            sums[part] = (ernn_number)(sum >> (part * (32 / PARTS)));
+    int i;
+    for (i = 0; i < PARTS; i++)
+        parts[i] = (ernn_number)(sum >> (i * (32 / PARTS)));
+}
+
+//? any deviation
+/* Sums of squares, at most 2^62, the lower 32 bits first. */
+static uint64_t squares_at(const ernn_number *parts)
+{
+    return (uint64_t)(uint32_t)sum_at(parts + PARTS) << 32 | (uint32_t)sum_at(parts);
+}
+
+/* The nearest whole number to the deviation: with sum = m steps + r, steps^2 variance = steps (squares - m (sum + r)) - r^2. */
+static int64_t deviation_of(int64_t sum, int64_t squares, int64_t count, int64_t smallest)
+{
+    int64_t mean = sum / count, rest = sum % count, value, root = 0, bit = (int64_t)1 << 36;
+    if (rest < 0) {
+        mean--;
+        rest += count;
     }
+    value = squares - mean * (sum + rest) - (int64_t)((uint64_t)rest * (uint64_t)rest / (uint64_t)count);
+    if (value < 0)
+        value = 0;
+    /* Four times the variance: its root, halved, is rounded to the nearest. */
+    value = 4 * (value / count) + 4 * (value % count) / count + smallest;
+    for (; bit > 0; bit >>= 2) {
+        int64_t next = root + bit;
+        root >>= 1;
+        if (value >= next) {
+            value -= next;
+            root += bit;
+        }
+    }
+    return (root + 1) >> 1;
+}
+
+//? end
+/* What the readout needs of all states so far: sums, then sums of squares and largest values where they are asked for. */
+static void keep_for_readout(ernn_number *kept, const ernn_number *values, int count, uint32_t steps, uint32_t *saturations)
+{
+    int i;
+    (void)steps;
+    for (i = 0; i < count; i++, kept += PARTS)
+        store((uint32_t)whole((int64_t)sum_at(kept) + wide(values[i]), saturations), kept);
+//? any deviation
+    for (i = 0; i < count; i++, kept += 2 * PARTS) {
+        int32_t value = wide(values[i]);
+        uint64_t squares = squares_at(kept) + (uint64_t)(value * value), most = (uint64_t)1 << 62;
+        squares = squares < most ? squares : most;
+        store((uint32_t)(squares & 0xffffffffu), kept);
+        store((uint32_t)(squares >> 32), kept + PARTS);
+    }
+//? end
+//? any largest
+    for (i = 0; i < count; i++)
+        if (steps == 0 || values[i] > kept[i])
+            kept[i] = values[i];
+//? end
+}
+
+/* What the readout reads: means, deviations, largest values. */
+static void summarize(const ernn_number *kept, int count, uint32_t steps, int64_t smallest, int16_t *out,
+                      uint32_t *saturations)
+{
+    int64_t divisor = steps ? steps : 1;
+    int i;
+    (void)smallest;
+    for (i = 0; i < count; i++) {
+        int64_t sum = sum_at(kept + PARTS * i);
+        out[i] = narrow((2 * sum + (sum < 0 ? -divisor : divisor)) / (2 * divisor), saturations);
+    }
+//? any deviation
+    for (i = 0; i < count && steps; i++) {
+        const ernn_number *squares = kept + PARTS * (count + 2 * i);
+        out[count + i] = narrow(deviation_of(sum_at(kept + PARTS * i), (int64_t)squares_at(squares), divisor, smallest),
+                                saturations);
+    }
+    for (i = 0; i < count && !steps; i++)
+        out[count + i] = 0;
+    kept += 2 * PARTS * count;
+    out += count;
+//? end
+//? any largest
+    for (i = 0; i < count; i++)
+        out[count + i] = wide(kept[PARTS * count + i]);
+//? end
 }
 
 //? end

@@ -3,15 +3,17 @@
 use std::fmt::Write;
 
 use ernn_core::image::RECORD_WORDS;
-use ernn_core::{Activation, Format, Kind, Sizes};
+use ernn_core::{Activation, Format, Kind, Sizes, smallest_variance};
 
 use super::Files;
 use super::layers::layer;
+use super::rename::rename;
 use super::text::{float, select, table, whole};
 use crate::checkpoint::SavedModel;
 use crate::export::logits::Logits;
 use crate::export::plan::{Plan, PlannedLayer, Tensor};
-use crate::export::{Options, Prepared, Samples};
+use crate::export::{About, Options, Prepared, Samples, about};
+use crate::model::{Pooling, Statistic};
 
 /// Sequences of the self-test, and steps of each at most: flash is small.
 const TEST_SEQUENCES: usize = 2;
@@ -24,36 +26,46 @@ pub(super) struct Source<'a> {
     pub saved: &'a SavedModel,
     /// Words for the templates.
     pub used: Vec<&'static str>,
+    /// The beginning of all names.
+    pub name: &'a str,
+    pub about: &'a About,
+    /// Tells models apart.
+    pub id: String,
 }
 
 /// Header, source, self-test.
 pub(in crate::export) fn files(prepared: &Prepared, saved: &SavedModel, samples: &Samples, options: &Options) -> Files {
-    let source = Source {
+    let mut source = Source {
         plan: &prepared.plan,
         sizes: Sizes::of(&prepared.image),
         saved,
         used: used(&prepared.plan),
+        name: &options.name,
+        about: &options.about,
+        id: about::id(prepared),
     };
+    source.used.extend(source.has_classes().then_some("classes"));
     let name = &options.name;
+    let renamed = |text: String| rename(&text, name);
+    // Names of classes and inputs are put in after the renaming: they are nobody's identifiers.
     let texts = [
-        (format!("{name}.h"), source.header()),
-        (format!("{name}.c"), source.body()),
-        (format!("{name}_selftest.c"), source.selftest(samples, &prepared.logits)),
+        (format!("{name}.h"), source.header(source.window(samples))),
+        (format!("{name}.c"), renamed(source.body())),
+        (format!("{name}_info.c"), source.info()),
+        (
+            format!("{name}_selftest.c"),
+            renamed(source.selftest(samples, &prepared.logits)),
+        ),
     ];
-    let renamed = |(file, text): (String, String)| (file, rename(&text, name).into_bytes());
-    texts.into_iter().map(renamed).collect()
+    texts
+        .into_iter()
+        .map(|(file, text)| (file, text.into_bytes()))
+        .collect()
 }
 
 /// A template beside these files, of a model and with its name.
 pub(in crate::export) fn template(text: &str, plan: &Plan, name: &str) -> String {
     rename(&select(text, &used(plan)), name)
-}
-
-/// Templates begin all outer names with `ernn_`, their macros with `ERNN_`.
-fn rename(text: &str, name: &str) -> String {
-    let text = text.replace("ernn_.h", &format!("{name}.h"));
-    let text = text.replace("ernn_", &format!("{name}_"));
-    text.replace("ERNN_", &format!("{}_", name.to_uppercase()))
 }
 
 /// The words of all that a model uses.
@@ -65,7 +77,14 @@ fn used(plan: &Plan) -> Vec<&'static str> {
             Format::Int8 => "int8",
         },
     ];
-    used.extend(plan.mean.then_some("mean"));
+    let derived = &plan.derived;
+    used.push(if derived.any { "derived" } else { "plain" });
+    used.extend((derived.memory > 0).then_some("memory"));
+    used.extend(derived.differences.then_some("differences"));
+    used.extend(derived.compressed.then_some("compressed"));
+    used.extend((derived.triads > 0).then_some("magnitudes"));
+    used.extend(pooling(plan.pooling));
+    used.extend((plan.outputs > 1).then_some("softmax"));
     used.push(if plan.narrow { "state8" } else { "state16" });
     used.push(if plan.has_compressed() { "sparse" } else { "dense" });
     used.extend(plan.layers.iter().any(|layer| layer.words[2] > 0).then_some("lowrank"));
@@ -88,6 +107,20 @@ fn used(plan: &Plan) -> Vec<&'static str> {
         }
     }
     used
+}
+
+/// `mean` with what else is seen beside it, or `lastonly`.
+fn pooling(pooling: Pooling) -> Vec<&'static str> {
+    if pooling == Pooling::Last {
+        return vec!["lastonly"];
+    }
+    let word = |&statistic: &Statistic| match statistic {
+        Statistic::Mean => "mean",
+        Statistic::Deviation => "deviation",
+        Statistic::Largest => "largest",
+        Statistic::Last => "last",
+    };
+    pooling.statistics().iter().map(word).collect()
 }
 
 fn activation_word(activation: Activation) -> &'static str {
@@ -125,52 +158,6 @@ impl PlannedLayer {
 }
 
 impl Source<'_> {
-    fn header(&self) -> String {
-        let mut text = format!("/* {}\n", self.title());
-        text += "   Made by `ernn export`; change the model, not this file.\n";
-        for (place, class) in self.saved.classes.iter().enumerate() {
-            let _ = writeln!(text, "   class {place}: {}", comment(class));
-        }
-        text += "*/\n";
-        let (number, logit) = match self.plan.format {
-            Format::Float => ("float", "float"),
-            Format::Int8 if self.plan.narrow => ("int8_t", "int32_t"),
-            Format::Int8 => ("int16_t", "int32_t"),
-        };
-        let frame = select(include_str!("frame.h"), &self.used);
-        let place = frame.find("#ifdef __cplusplus").unwrap_or(0);
-        let (head, rest) = frame.split_at(place);
-        text += head;
-        let what = if self.plan.tokens {
-            "tokens that are known, in the order of vocabulary.json"
-        } else {
-            "values of a step"
-        };
-        let Sizes {
-            state,
-            scratch,
-            inputs,
-            outputs,
-        } = self.sizes;
-        let _ = writeln!(text, "#define ERNN_INPUTS {inputs} /* {what} */");
-        let _ = writeln!(text, "#define ERNN_OUTPUTS {outputs} /* logits */");
-        let _ = writeln!(text, "#define ERNN_STATE {state} /* numbers of a stream's state */");
-        let _ = writeln!(
-            text,
-            "#define ERNN_SCRATCH {scratch} /* numbers that a step needs besides */\n"
-        );
-        let _ = writeln!(text, "typedef {number} ernn_number;");
-        let _ = writeln!(text, "typedef {logit} ernn_logit;\n");
-        text + rest
-    }
-
-    fn title(&self) -> String {
-        let cells = self.saved.model.config().layers.iter();
-        let cells: Vec<String> = cells.map(|cell| format!("{} {}", cell.name(), cell.hidden())).collect();
-        let from = comment(&self.saved.provenance.dataset);
-        format!("A recurrent network ({}), trained on {from}.", cells.join(", "))
-    }
-
     fn body(&self) -> String {
         let mut text = String::from("#include \"ernn_.h\"\n\n");
         let [functions, frame, number, more] = match self.plan.format {
@@ -196,6 +183,7 @@ impl Source<'_> {
         }
         text += &self.advance(number, more);
         text += &select(include_str!("frame.c"), &self.used);
+        text += &select(include_str!("inputs.c"), &self.used);
         text += &select(frame, &self.used);
         text
     }
@@ -205,18 +193,47 @@ impl Source<'_> {
         let hidden = self.plan.layers.last().map_or(0, PlannedLayer::hidden);
         let layers: usize = self.plan.layers.iter().map(PlannedLayer::state_len).sum();
         let last = self.plan.layers.last().map_or(0, PlannedLayer::state_len);
-        let pooled = if self.plan.mean { layers } else { layers - last };
-        let mut text = format!(
-            "#define FIRST {}\n#define HIDDEN {hidden}\n#define POOLED {pooled}\n\n",
-            self.plan.first
+        let pooling = self.plan.pooling;
+        let memory = self.memory();
+        let mut text = format!("#define FIRST {}\n#define HIDDEN {hidden}\n", self.plan.first);
+        let _ = writeln!(
+            text,
+            "#define SEEN {} /* by the readout */",
+            hidden * pooling.statistics().len()
         );
-        let names = if self.plan.tokens {
-            ["embedding", ""]
+        if pooling.has(Statistic::Last) {
+            let _ = writeln!(text, "#define LAST {}", memory + layers - last);
+        }
+        if pooling.sees_all_steps() {
+            let _ = writeln!(text, "#define KEPT {}", memory + layers);
+        }
+        if pooling.sees_all_steps() && self.plan.format == Format::Int8 {
+            let places = self.plan.layers.last().map_or(0, |layer| layer.words[13] & 255);
+            let smallest = smallest_variance(places);
+            let _ = writeln!(
+                text,
+                "#define SMALLEST_VARIANCE {smallest} /* four times 2^-16, in squares of states */"
+            );
+        }
+        text.push('\n');
+        let names: &[&str] = if self.plan.tokens {
+            &["embedding"]
         } else {
-            ["input_mean", "input_scale"]
+            &["input_mean", "input_scale", "compressed_scale", "triad"]
         };
-        for (name, tensor) in names.iter().zip(&self.plan.input).filter(|(name, _)| !name.is_empty()) {
+        for (name, tensor) in names
+            .iter()
+            .zip(&self.plan.input)
+            .filter(|(_, tensor)| tensor.len() > 0)
+        {
             text += &table(name, tensor);
+        }
+        let derived = &self.plan.derived;
+        if derived.memory > 0 {
+            let _ = writeln!(text, "#define MEMORY {} /* floats */", derived.memory);
+        }
+        if derived.triads > 0 {
+            let _ = writeln!(text, "#define TRIADS {}", derived.triads);
         }
         let names: &[&str] = match self.plan.format {
             Format::Float => &["readout_weight", "readout_bias"],
@@ -230,6 +247,16 @@ impl Source<'_> {
         }
         text.push('\n');
         text
+    }
+
+    /// Numbers of a state before those of the layers.
+    fn memory(&self) -> usize {
+        let parts = match self.plan.format {
+            Format::Float => 1,
+            Format::Int8 if self.plan.narrow => 4,
+            Format::Int8 => 2,
+        };
+        parts * self.plan.derived.memory
     }
 
     /// Size of what a layer reads.
@@ -249,7 +276,7 @@ impl Source<'_> {
             Format::Float => ["", ""],
             Format::Int8 => [", 0", ", SMALL"],
         };
-        let mut at = 0;
+        let mut at = self.memory();
         let (mut below, mut source) = ("x".to_string(), format!("x{of_input}"));
         for (place, layer) in self.plan.layers.iter().enumerate() {
             let call = match layer.kind() {
@@ -274,19 +301,13 @@ impl Source<'_> {
             source = format!("{below}{of_state}");
             at += layer.state_len();
         }
-        if self.plan.mean {
-            text += &self.add_to_mean(&below);
+        if self.plan.pooling.sees_all_steps() {
+            let _ = writeln!(
+                text,
+                "    keep_for_readout(values + KEPT, {below}, HIDDEN, state->steps{more});"
+            );
         }
         text + "    if (state->steps < 0xffffffffu)\n        state->steps++;\n}\n\n"
-    }
-
-    fn add_to_mean(&self, source: &str) -> String {
-        match self.plan.format {
-            Format::Float => format!(
-                "    {{\n        int i;\n        for (i = 0; i < HIDDEN; i++)\n            values[POOLED + i] += ({source})[i];\n    }}\n"
-            ),
-            Format::Int8 => format!("    add_to_mean(values + POOLED, {source}, HIDDEN, &state->saturations);\n"),
-        }
     }
 
     fn selftest(&self, samples: &Samples, logits: &Logits) -> String {
@@ -328,15 +349,6 @@ impl Source<'_> {
         );
         text + &select(include_str!("selftest.c"), &self.used)
     }
-}
-
-/// Words of a model file as part of a comment.
-fn comment(text: &str) -> String {
-    let line: String = text
-        .chars()
-        .map(|letter| if letter.is_control() { ' ' } else { letter })
-        .collect();
-    line.replace("*/", "* /").replace("/*", "/ *")
 }
 
 /// The words of a record are all that C needs to know of a layer.

@@ -25,10 +25,17 @@ pub(super) struct Moment {
 }
 
 impl Moment {
-    /// Looks at every fourth one; those of another size than the first, as an LSTM's memory beside its state, are passed over.
+    /// Looks at every fourth one; those of another size, as an LSTM's memory beside its state, are passed over.
     pub fn add(&mut self, values: &[f32]) {
         self.seen += 1;
-        if self.seen % EVERY != 1 || (self.size > 0 && self.size != values.len()) {
+        if self.seen % EVERY == 1 {
+            self.look_at(values);
+        }
+    }
+
+    /// Looks at these, if they are of the size of the first ones.
+    pub fn look_at(&mut self, values: &[f32]) {
+        if self.size > 0 && self.size != values.len() {
             return;
         }
         self.size = values.len();

@@ -21,7 +21,7 @@ use self::matrix::{Scaled, matrix};
 use self::ranges::{LayerRange, Ranges};
 use super::float::{Words, identity};
 use super::network::{Cell, Network};
-use super::plan::{Plan, PlannedLayer, Tensor};
+use super::plan::{DerivedPlan, Plan, PlannedLayer, Tensor, derived_tensors};
 use super::{Samples, StateBits, float, setting};
 use crate::Result;
 use crate::cell::{FoldedDeep, FoldedGated, FoldedLeaky, FoldedRecurrent};
@@ -60,15 +60,22 @@ pub(super) fn plan(saved: &SavedModel, samples: &Samples, state: StateBits) -> R
         layers.push(layer.plan(cell).map_err(|error| in_layer(index, error))?);
     }
     let hidden = network.readout_weight.len() / network.outputs;
+    // Of one statistic, what was seen of the state at all steps tells more than its few ends.
+    let seen = if network.pooling.statistics().len() > 1 {
+        &ranges.read
+    } else {
+        seen
+    };
     let readout = matrix(&network.readout_weight, hidden, SUM - source, seen)?;
     Ok(Plan {
         format: Format::Int8,
         inputs: network.inputs,
         first: network.first,
         outputs: network.outputs,
-        mean: network.mean,
+        pooling: network.pooling,
         tokens: network.tokens,
         narrow: state == StateBits::Int8,
+        derived: DerivedPlan::of(&network.derivation, network.inputs),
         input: input_tensors(&network, input),
         layers,
         readout: with_bias(readout, &network.readout_bias),
@@ -106,7 +113,9 @@ fn input_tensors(network: &Network, places: i32) -> Vec<Tensor> {
         return vec![Tensor::I16(rows.collect()), Tensor::F32(Vec::new())];
     }
     let scale = scale.iter().map(|&scale| scale * 2f32.powi(places));
-    vec![Tensor::F32(first.clone()), Tensor::F32(scale.collect())]
+    let mut tensors = vec![Tensor::F32(first.clone()), Tensor::F32(scale.collect())];
+    tensors.extend(derived_tensors(&network.derivation));
+    tensors
 }
 
 /// The most binary places, up to 15, with which a range fits 16 bits.

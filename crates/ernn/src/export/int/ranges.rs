@@ -45,6 +45,8 @@ pub(super) struct Ranges {
     /// The same.
     pub seen: Moment,
     pub layers: Vec<LayerRange>,
+    /// What the readout read at the ends of the sequences.
+    pub read: Moment,
     under_way: usize,
 }
 
@@ -76,6 +78,9 @@ impl Ranges {
                     true => session.push_token_watched(&mut scratch, step[0] as usize, &mut ranges),
                     false => session.push_watched(&mut scratch, step, &mut ranges),
                 };
+            }
+            if session.steps() > 0 && session.read(&mut scratch).is_ok() {
+                ranges.read.look_at(&scratch[..model.readout_inputs()]);
             }
         }
         ranges

@@ -7,8 +7,10 @@ use base64::prelude::BASE64_STANDARD;
 use ernn_core::{Format, Sizes};
 use serde::Serialize;
 
+use crate::chart;
 use crate::checkpoint::SavedModel;
-use crate::export::{Options, Prepared, Samples};
+use crate::export::{Options, Prepared, Samples, about};
+use crate::names::{self, line};
 use crate::{Error, Result};
 
 /// Examples of a page, and numbers of all of them: pages stay small.
@@ -26,13 +28,13 @@ struct Content<'a> {
     /// Logits.
     count: usize,
     /// Names of the logits; none where they have none.
-    outputs: &'a [String],
+    outputs: Vec<String>,
     /// Whether logits become probabilities.
     probabilities: bool,
     /// Whether logits are whole numbers, and what of them is 1.
     whole: bool,
     scale: u32,
-    features: &'a [String],
+    features: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     vocabulary: Option<&'a [String]>,
     examples: Vec<Example>,
@@ -66,11 +68,11 @@ pub(super) fn html(
         facts: facts(module, prepared, saved),
         inputs: if tokens { 1 } else { sizes.inputs },
         count: sizes.outputs,
-        outputs,
+        outputs: outputs.iter().map(line).collect(),
         probabilities: sizes.outputs > 1,
         whole,
-        scale: if whole { 1 << 16 } else { 1 },
-        features: &saved.feature_names,
+        scale: about::logit_scale(prepared.plan.format),
+        features: saved.feature_names.iter().map(line).collect(),
         vocabulary: tokens.then_some(saved.vocabulary.as_slice()),
         examples: examples(saved, samples),
         module: BASE64_STANDARD.encode(module),
@@ -81,11 +83,13 @@ pub(super) fn html(
     })?;
     // Nothing in it may end the script that holds it.
     let json = json.replace('<', "\\u003c");
-    Ok(include_str!("page.html").replacen(">MODEL<", &format!(">{json}<"), 1))
+    let json = names::json(&json);
+    let page = include_str!("page.html").replacen("/* CHARTS */", &chart::style(), 1);
+    Ok(page.replacen(">MODEL<", &format!(">{json}<"), 1))
 }
 
 fn title(saved: &SavedModel) -> String {
-    format!("A recurrent network for {}", saved.provenance.dataset)
+    format!("A recurrent network for {}", line(&saved.provenance.dataset))
 }
 
 fn facts(module: &[u8], prepared: &Prepared, saved: &SavedModel) -> String {
@@ -142,7 +146,7 @@ fn example_name(saved: &SavedModel, samples: &Samples, index: usize, cut: bool) 
         .get(index)
         .and_then(|&label| saved.classes.get(label as usize));
     let what = match (label, samples.real) {
-        (Some(class), _) => class.clone(),
+        (Some(class), _) => line(class),
         (None, true) => "of the data".to_string(),
         (None, false) => "drawn, of no meaning".to_string(),
     };

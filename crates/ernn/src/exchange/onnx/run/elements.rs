@@ -14,7 +14,9 @@ pub(super) fn run(operator: &str, call: &Call) -> Option<Found<Array>> {
         "Less" => less(call),
         "Where" => choose(call),
         "Relu" => each(call, |x| x.max(0.0)),
+        "Sqrt" => each(call, f32::sqrt),
         "Tanh" => each(call, f32::tanh),
+        "Asinh" => each(call, f32::asinh),
         "Sigmoid" => each(call, sigmoid),
         "HardSigmoid" => {
             let (alpha, beta) = (call.float("alpha").unwrap_or(0.2), call.float("beta").unwrap_or(0.5));

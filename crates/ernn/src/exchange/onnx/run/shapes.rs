@@ -15,6 +15,7 @@ pub(super) fn run(operator: &str, call: &Call) -> Option<Found<Array>> {
         "Gather" => gather(call),
         "ReverseSequence" => reverse(call),
         "ReduceSum" => sum(call),
+        "ReduceMax" => largest(call),
         _ => return None,
     })
 }
@@ -190,6 +191,22 @@ fn reverse(call: &Call) -> Found<Array> {
     let rows = (0..steps).flat_map(|step| (0..batch).map(move |sequence| source(step, sequence) * batch + sequence));
     let places: Vec<usize> = rows.flat_map(|row| row * len..(row + 1) * len).collect();
     Ok(x.picked(x.shape.clone(), places.into_iter()))
+}
+
+/// Over the first axis, which goes.
+fn largest(call: &Call) -> Found<Array> {
+    let x = call.input(0)?;
+    if call.integers("axes") != [0] || call.integer("keepdims") != Some(0) {
+        return Err("expected the maximum over the first axis".to_string());
+    }
+    let rest = x.shape.get(1..).ok_or("found one number")?;
+    let mut most = vec![f32::NEG_INFINITY; rest.iter().product()];
+    for row in x.as_floats()?.chunks_exact(most.len().max(1)) {
+        most.iter_mut()
+            .zip(row)
+            .for_each(|(most, &value)| *most = most.max(value));
+    }
+    Ok(Array::floats(rest, most))
 }
 
 /// Over the first axis, which goes.

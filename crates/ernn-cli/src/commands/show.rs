@@ -1,0 +1,189 @@
+//! `ernn train --show`: all settings that a run would have, and behind each why it is so.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
+
+use ernn::data::Dataset;
+use ernn::train::RunConfig;
+use toml::{Table, Value};
+
+use crate::output::grouped;
+
+/// The column of the reasons, where the setting before is not longer.
+const REASONS: usize = 36;
+
+/// Where the settings of a run come from.
+pub struct Sources<'a> {
+    /// Names of the arguments on the command line.
+    pub given: &'a HashSet<String>,
+    /// The settings file, where there is one.
+    pub file: Option<&'a Path>,
+}
+
+/// The settings as TOML that `--config` reads, with a reason behind each.
+pub fn text(config: &RunConfig, dataset: &Dataset, sources: &Sources) -> String {
+    let reasons = Reasons::new(config, dataset, sources);
+    let part = &dataset.train;
+    let mut text = format!(
+        "# all settings of a run; `ernn train --config FILE` with them does it\n# {} sequences of up to {} steps to train on\n\n",
+        grouped(part.len()),
+        grouped(part.longest()),
+    );
+    let mut place = Place::default();
+    for line in config.resolved(dataset).to_toml().lines() {
+        match place.enter(line) {
+            Some(path) => text += &format!("{line:<REASONS$}  # {}\n", reasons.of(&path)),
+            None => text += &format!("{line}\n"),
+        }
+    }
+    text.trim_end().to_string()
+}
+
+/// Where a line of TOML stands, as the writer of the settings lays it out: a table or a setting a line.
+#[derive(Default)]
+struct Place {
+    table: String,
+    layers: usize,
+}
+
+impl Place {
+    /// Goes on by a line; its path if it is a setting.
+    fn enter(&mut self, line: &str) -> Option<String> {
+        if let Some(name) = line.strip_prefix("[[").and_then(|rest| rest.strip_suffix("]]")) {
+            self.table = format!("{name}.{}", self.layers);
+            self.layers += 1;
+            return None;
+        }
+        if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            self.table = name.to_string();
+            return None;
+        }
+        let (name, _) = line.split_once(" = ")?;
+        Some(format!("{}.{name}", self.table))
+    }
+}
+
+/// The settings at each stage on their way to a run.
+struct Reasons<'a> {
+    sources: &'a Sources<'a>,
+    source: String,
+    /// Of any data.
+    any: Table,
+    /// Of this data.
+    defaults: Table,
+    file: Table,
+    asked: Table,
+    resolved: Table,
+}
+
+impl<'a> Reasons<'a> {
+    fn new(config: &RunConfig, dataset: &Dataset, sources: &'a Sources<'a>) -> Self {
+        let table = |config: &RunConfig| Table::try_from(config).expect("settings are plain structs");
+        let source = config.data.source.clone();
+        let file = sources.file.and_then(|path| fs::read_to_string(path).ok());
+        Reasons {
+            sources,
+            any: table(&RunConfig::defaults("")),
+            defaults: table(&RunConfig::defaults(&source)),
+            // It was read before, or the run would have been refused.
+            file: file.and_then(|text| text.parse().ok()).unwrap_or_default(),
+            asked: table(config),
+            resolved: table(&config.resolved(dataset)),
+            source,
+        }
+    }
+
+    /// Why a setting is as it is.
+    fn of(&self, path: &str) -> String {
+        if let Some(flag) = self.flag(path) {
+            return flag;
+        }
+        if at(&self.asked, path) != at(&self.resolved, path) {
+            return "follows from the data".to_string();
+        }
+        if let Some(file) = self.sources.file.filter(|_| at(&self.file, path).is_some()) {
+            return format!("from {}", file.display());
+        }
+        let default = at(&self.defaults, path);
+        if at(&self.asked, path) != default || default.is_none() {
+            return match self.cell(path) {
+                Some(cell) => format!("default of {cell}"),
+                None => "follows from the other settings".to_string(),
+            };
+        }
+        if default == at(&self.any, path) {
+            return "default".to_string();
+        }
+        format!("default for {}", self.source)
+    }
+
+    /// The argument that decided.
+    fn flag(&self, path: &str) -> Option<String> {
+        let name = path.rsplit('.').next().unwrap_or(path);
+        let flags: &[&str] = match path {
+            "data.source" => &["data"],
+            "training.schedule.kind" | "training.schedule.every" => &["halve_every", "schedule"],
+            "training.schedule.epochs" => &["epochs", "schedule"],
+            "training.schedule.factor" | "training.schedule.floor" => &["schedule"],
+            "training.optimizer.kind" => &["optimizer"],
+            "training.optimizer.weight_decay" => &["weight_decay"],
+            "model.embedding.size" => &["embedding"],
+            "model.embedding.dropout" => &["embedding_dropout"],
+            _ if path.starts_with("model.layers.") && name == "kind" => &["cell"],
+            _ => &[name],
+        };
+        let given = flags.iter().find(|flag| self.sources.given.contains(**flag))?;
+        Some(match *given {
+            "data" => "as given".to_string(),
+            flag => format!("--{}", flag.replace('_', "-")),
+        })
+    }
+
+    /// The kind of the layer that a setting belongs to.
+    fn cell(&self, path: &str) -> Option<String> {
+        let rest = path.strip_prefix("model.layers.")?;
+        let layer = rest.split('.').next()?;
+        let kind = at(&self.asked, &format!("model.layers.{layer}.kind"))?;
+        Some(kind.as_str()?.to_string())
+    }
+}
+
+/// The value at a path with dots; numbers count in arrays.
+fn at<'a>(table: &'a Table, path: &str) -> Option<&'a Value> {
+    let mut names = path.split('.');
+    let first = table.get(names.next()?)?;
+    names.try_fold(first, |value, name| match value {
+        Value::Array(values) => values.get(name.parse::<usize>().ok()?),
+        value => value.get(name),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_toml_has_its_place() {
+        let mut place = Place::default();
+        let lines = [
+            "[training]",
+            "seed = 1",
+            "",
+            "[training.optimizer]",
+            "kind = \"adam\"",
+            "[[model.layers]]",
+            "hidden = 2",
+            "[[model.layers]]",
+            "hidden = 3",
+        ];
+        let paths: Vec<String> = lines.iter().filter_map(|line| place.enter(line)).collect();
+        let expected = [
+            "training.seed",
+            "training.optimizer.kind",
+            "model.layers.0.hidden",
+            "model.layers.1.hidden",
+        ];
+        assert_eq!(paths, expected);
+    }
+}

@@ -1,0 +1,193 @@
+//! `ernn train DATA --folds K`: the flags, the lines on stderr, and the numbers for people.
+
+use std::path::Path;
+
+use clap::Args;
+use ernn::data::{Dataset, Scheme};
+use ernn::evaluate::{FoldReport, FoldsReport, Spread};
+use ernn::folds::{self, Ended, FoldsStart, Request, Watcher};
+use ernn::train::{Ending, Options, Report, RunConfig, RunFolder};
+
+use crate::failure::{Failure, Result};
+use crate::output::{self, grouped, percent, say, seconds};
+use crate::progress::Progress;
+
+/// Flags of training by folds.
+#[derive(Args, Clone, Debug, Default, PartialEq)]
+#[command(next_help_heading = "Folds")]
+pub struct FoldFlags {
+    /// Cut the training part into K folds, stratified by class, with groups whole, or hold out each group in turn (groups); train once for
+    /// each, and judge what was held out; then train on everything. The test part is for that last model alone
+    #[arg(long, value_name = "K|groups")]
+    pub folds: Option<Scheme>,
+    /// With --folds: no model on everything in the end
+    #[arg(long, requires = "folds")]
+    pub no_final: bool,
+}
+
+impl FoldFlags {
+    /// What is asked for, where it is.
+    pub fn request(&self) -> Option<Request> {
+        self.folds.map(|scheme| Request {
+            scheme,
+            final_model: !self.no_final,
+        })
+    }
+}
+
+/// Trains by folds from the beginning.
+pub fn fresh(dataset: &Dataset, config: &RunConfig, request: Request, options: &Options) -> Result<Report> {
+    let mut progress = Progress::new();
+    reported(folds::train(
+        dataset,
+        config,
+        request,
+        options,
+        &mut Lines::default(),
+        &mut progress,
+    ))
+}
+
+/// Goes on with a training by folds.
+pub fn resumed(dataset: &Dataset, folder: RunFolder, options: &Options) -> Result<Report> {
+    let mut progress = Progress::new();
+    reported(folds::resume(
+        dataset,
+        folder,
+        options,
+        &mut Lines::default(),
+        &mut progress,
+    ))
+}
+
+pub(super) fn reported(ended: ernn::Result<Ended>) -> Result<Report> {
+    match ended? {
+        Ended::Done(report) if report.part == "folds" && report.ending == Ending::Diverged => {
+            let error = report.error.unwrap_or_default();
+            Err(Failure::Partial(format!("all folds diverged; the first one: {error}")))
+        }
+        Ended::Done(report) => Ok(*report),
+        Ended::Interrupted(folder) => Err(interrupted(folder.as_deref())),
+    }
+}
+
+fn interrupted(folder: Option<&Path>) -> Failure {
+    Failure::Interrupted(folder.map_or_else(
+        || "the same command: a search begins anew".to_string(),
+        |folder| format!("`ernn train --resume {}`", folder.display()),
+    ))
+}
+
+/// A line on stderr for each fold.
+#[derive(Default)]
+struct Lines {
+    folds: usize,
+    warned: Vec<String>,
+}
+
+impl Watcher for Lines {
+    fn folds_started(&mut self, start: &FoldsStart) {
+        self.folds = start.folds;
+        let before = match start.ended {
+            0 => String::new(),
+            ended => format!(", {ended} of them done before"),
+        };
+        let folder = start
+            .out
+            .map_or_else(String::new, |out| format!(", in {}", out.display()));
+        say(&format!(
+            "{} folds of {} sequences{before}{folder}",
+            start.folds,
+            grouped(start.sequences)
+        ));
+    }
+
+    fn fold_done(&mut self, fold: &FoldReport, ended: usize) {
+        let score = fold
+            .score
+            .map_or_else(|| "diverged".to_string(), |score| format!("{score:.4}"));
+        let group = fold.group.map_or_else(String::new, |group| format!(" (group {group})"));
+        say(&format!(
+            "{ended}/{} fold {}{group}: {score} on {} sequences, trained in {}",
+            self.folds,
+            fold.fold,
+            grouped(fold.sequences),
+            seconds(fold.train_seconds)
+        ));
+    }
+
+    fn warning(&mut self, text: &str) {
+        if !self.warned.iter().any(|said| said == text) {
+            self.warned.push(text.to_string());
+            say(&format!("warning: {text}"));
+        }
+    }
+}
+
+/// Groups that are named, the worst ones.
+const SHOWN_GROUPS: usize = 5;
+
+/// The numbers of all folds, for people.
+pub fn summary(report: &FoldsReport) -> String {
+    let drawn = match report.trials {
+        1 => String::new(),
+        trials => format!(", drawn anew after {trials} trials"),
+    };
+    let mut text = format!("{} folds{drawn}: {}", report.folds.len(), spread(report));
+    if let (Some([low, high]), Some(chance)) = (report.interval, report.chance) {
+        let verdict = match report.is_chance() {
+            true => "no better than always naming the most frequent class, which has",
+            false => "always naming the most frequent class has",
+        };
+        text += &format!(
+            "\n95 % interval {} to {}; {verdict} {}",
+            percent(low),
+            percent(high),
+            percent(chance)
+        );
+    }
+    if !report.groups.is_empty() {
+        let worst = report.groups.iter().take(SHOWN_GROUPS).map(|group| {
+            format!(
+                "{} ({} of {})",
+                group.group,
+                percent(group.accuracy),
+                grouped(group.sequences)
+            )
+        });
+        let worst: Vec<String> = worst.collect();
+        text += &format!("\nworst groups: {}", worst.join(", "));
+    }
+    if report.copies > 0 {
+        text += &format!(
+            "\n{} sequences are copies of others; they were held out together",
+            grouped(report.copies)
+        );
+    }
+    format!("{text}\n{}", output::evaluation("held out", &report.pooled))
+}
+
+fn spread(report: &FoldsReport) -> String {
+    let metric = report.metric;
+    let shown = |value: f64| metric.text(metric.shown(value));
+    let diverged = report.folds.iter().filter(|fold| fold.score.is_none()).count();
+    let diverged = match diverged {
+        0 => String::new(),
+        count => format!("; {count} diverged"),
+    };
+    match report.score {
+        None => "all diverged".to_string(),
+        Some(Spread {
+            mean,
+            deviation,
+            lowest,
+            highest,
+        }) => format!(
+            "{} ± {} ({} to {}){diverged}",
+            metric.phrase(mean),
+            shown(deviation.unwrap_or(0.0)),
+            shown(lowest),
+            shown(highest)
+        ),
+    }
+}

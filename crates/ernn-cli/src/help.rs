@@ -1,0 +1,144 @@
+//! The defaults of settings in `--help`: read off the settings themselves, so that they cannot be others.
+
+use clap::{Arg, Command};
+use ernn::cell::CellConfig;
+use ernn::data;
+use ernn::train::RunConfig;
+use toml::{Table, Value};
+
+/// A source that is no known data set and no text: it has the general defaults.
+const ANY_DATA: &str = "";
+
+/// The commands whose flags are settings of a run.
+const OF_RUNS: [&str; 2] = ["train", "compare"];
+
+/// The command with the defaults of its settings behind their descriptions. They are only looked up where they are asked for.
+pub fn with_defaults(command: Command) -> Command {
+    if !is_asked_for() {
+        return command;
+    }
+    let defaults = Defaults::new();
+    OF_RUNS.into_iter().fold(command, |command, name| {
+        command.mut_subcommand(name, |command| command.mut_args(|arg| with_default(arg, &defaults)))
+    })
+}
+
+/// Whether the descriptions of flags are about to be printed.
+fn is_asked_for() -> bool {
+    let words = ["-h", "--help", "help", "man", "completions"];
+    std::env::args().skip(1).any(|word| words.contains(&word.as_str()))
+}
+
+fn with_default(arg: Arg, defaults: &Defaults) -> Arg {
+    let Some(help) = arg.get_help().map(ToString::to_string) else {
+        return arg;
+    };
+    // What says it in its own words keeps them.
+    if help.contains("[default") {
+        return arg;
+    }
+    match defaults.of(arg.get_id().as_str()) {
+        Some(default) => arg.help(format!("{help} [default: {default}]")),
+        None => arg,
+    }
+}
+
+/// The settings of a run, for any data and for each that is known.
+struct Defaults {
+    any: Table,
+    known: Vec<Table>,
+    /// A layer of each kind, `ernn` first.
+    cells: Vec<Table>,
+}
+
+impl Defaults {
+    fn new() -> Self {
+        let table = |source: &str| Table::try_from(RunConfig::defaults(source)).expect("settings are plain structs");
+        let cell = |kind: &&str| Table::try_from(CellConfig::of_kind(kind)?).ok();
+        let any = table(ANY_DATA);
+        let ernn = layer(&any).cloned();
+        let others = CellConfig::KINDS.iter().filter(|kind| **kind != "ernn");
+        Defaults {
+            known: data::known().iter().map(|set| table(set.name)).collect(),
+            cells: ernn.into_iter().chain(others.filter_map(cell)).collect(),
+            any,
+        }
+    }
+
+    /// What a flag stands at when it is not given; none if it is no setting.
+    fn of(&self, flag: &str) -> Option<String> {
+        let (default, on_data, on_cell) = match place(&self.any, flag) {
+            Some(path) => {
+                let default = at(&self.any, &path)?;
+                (
+                    default,
+                    self.known.iter().any(|known| at(known, &path) != Some(default)),
+                    false,
+                )
+            }
+            None => self.of_cell(flag)?,
+        };
+        let depends = match (on_data, on_cell) {
+            (true, true) => "; depends on data and cell",
+            (true, false) => "; depends on the data",
+            (false, true) => "; depends on the cell",
+            (false, false) => "",
+        };
+        Some(format!("{}{depends}", text(default)))
+    }
+
+    /// A setting of cells: its value in the first kind that has it, and whether data or cells differ in it.
+    fn of_cell(&self, name: &str) -> Option<(&Value, bool, bool)> {
+        let mut values = self.cells.iter().filter_map(|cell| cell.get(name));
+        let default = values.next()?;
+        let layers = self.known.iter().filter_map(layer);
+        let on_data = layers.filter_map(|layer| layer.get(name)).any(|value| value != default);
+        // The size is that of the data for every cell.
+        let on_cell = name != "hidden" && values.any(|value| value != default);
+        let in_ernn = self.cells.first().is_some_and(|ernn| ernn.contains_key(name));
+        Some((default, on_data && in_ernn, on_cell))
+    }
+}
+
+fn layer(settings: &Table) -> Option<&Table> {
+    settings.get("model")?.get("layers")?.get(0)?.as_table()
+}
+
+/// Where a flag's setting stands in a settings file, if it is none of a cell.
+fn place(settings: &Table, flag: &str) -> Option<String> {
+    let path = match flag {
+        "schedule" => "training.schedule.kind",
+        "halve_every" => "training.schedule.every",
+        "optimizer" => "training.optimizer.kind",
+        _ => {
+            let tables = ["training", "training.optimizer", "model"].into_iter();
+            let mut paths = tables.map(|table| format!("{table}.{flag}"));
+            return paths.find(|path| at(settings, path).is_some_and(is_plain));
+        }
+    };
+    Some(path.to_string())
+}
+
+/// No table and none of tables: something that a flag can say.
+fn is_plain(value: &Value) -> bool {
+    match value {
+        Value::Table(_) => false,
+        Value::Array(values) => values.iter().all(is_plain),
+        _ => true,
+    }
+}
+
+/// The value at a path with dots.
+fn at<'a>(table: &'a Table, path: &str) -> Option<&'a Value> {
+    let mut names = path.split('.');
+    let first = table.get(names.next()?)?;
+    names.try_fold(first, |value, name| value.get(name))
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(values) => values.iter().map(text).collect::<Vec<_>>().join(","),
+        other => other.to_string(),
+    }
+}

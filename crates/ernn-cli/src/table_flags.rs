@@ -1,0 +1,131 @@
+//! How tables of numbers are read: flags, and what they make of settings.
+
+use clap::Args;
+use ernn::data::{LabelKind, Layout, TableOptions};
+
+use crate::reading::named;
+
+/// What the columns of a table of numbers are.
+#[derive(Args, Clone, Debug, Default, PartialEq)]
+#[command(next_help_heading = "Reading tables")]
+pub struct TableFlags {
+    /// Columns that are not read (one without a name is called 'Unnamed: N', from 0)
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    ignore: Vec<String>,
+    /// Columns that are channels, whatever their names are [default: all that are nothing else]
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    channels: Vec<String>,
+    /// Column that says which rows are one sequence [default: series]
+    #[arg(long, value_name = "NAME")]
+    series_column: Option<String>,
+    /// Column with the person, session or device of a sequence; a split never divides a group [default: group]
+    #[arg(long, value_name = "NAME")]
+    group_column: Option<String>,
+    /// Column by whose numbers the rows of a sequence are ordered [default: step; without one they stay in their order]
+    #[arg(long, value_name = "NAME")]
+    step_column: Option<String>,
+    /// A log: cut rows that follow each other, and have one label, into sequences of at most N rows
+    #[arg(long, value_name = "N")]
+    window: Option<usize>,
+    /// What the first line is: header (names of the columns) or ucr (a sequence a row, its label first, as the UCR archive has it)
+    /// [default: header]
+    #[arg(long, value_name = "KIND", value_parser = named::<Layout>)]
+    layout: Option<Layout>,
+    /// What labels are that look like numbers to predict: ask (refuse them) or classes [default: ask]
+    #[arg(long, value_name = "KIND", value_parser = named::<LabelKind>)]
+    labels: Option<LabelKind>,
+    /// What only a model and its run know.
+    #[arg(skip)]
+    known: Known,
+}
+
+/// What a model and its run say about new data.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Known {
+    may_lack: Vec<String>,
+    of_model: Vec<String>,
+}
+
+impl TableFlags {
+    /// The flags, and where they say nothing, `settings`.
+    pub fn over(&self, settings: &TableOptions) -> TableOptions {
+        let list = |own: &[String], other: &[String]| if own.is_empty() { other.to_vec() } else { own.to_vec() };
+        let name = |own: &Option<String>, other: &Option<String>| own.clone().or_else(|| other.clone());
+        TableOptions {
+            ignore: list(&self.ignore, &settings.ignore),
+            channels: list(&self.channels, &settings.channels),
+            series_column: name(&self.series_column, &settings.series_column),
+            group_column: name(&self.group_column, &settings.group_column),
+            step_column: name(&self.step_column, &settings.step_column),
+            window: self.window.or(settings.window),
+            layout: self.layout.unwrap_or(settings.layout),
+            labels: self.labels.unwrap_or(settings.labels),
+            may_lack: list(&self.known.may_lack, &settings.may_lack),
+            of_model: list(&self.known.of_model, &settings.of_model),
+        }
+    }
+
+    /// The flags over the settings of a run, for new data that its model reads: it may lack the run's label and group, and what the run
+    /// ignored, but not what a flag names.
+    pub fn after_run(&self, settings: &TableOptions, label: Option<&str>, channels: &[String]) -> TableOptions {
+        let own = self.over(&TableOptions::default());
+        let given = |name: &&String| !own.ignore.contains(name) && own.group_column.as_ref() != Some(name);
+        let names = settings.ignore.iter().chain(&settings.group_column).filter(given);
+        TableOptions {
+            may_lack: names.cloned().chain(label.map(String::from)).collect(),
+            of_model: channels.to_vec(),
+            ..self.over(settings)
+        }
+    }
+}
+
+impl From<TableOptions> for TableFlags {
+    fn from(options: TableOptions) -> Self {
+        TableFlags {
+            ignore: options.ignore,
+            channels: options.channels,
+            series_column: options.series_column,
+            group_column: options.group_column,
+            step_column: options.step_column,
+            window: options.window,
+            layout: Some(options.layout),
+            labels: Some(options.labels),
+            known: Known {
+                may_lack: options.may_lack,
+                of_model: options.of_model,
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_stand_over_settings_and_silent_ones_change_nothing() {
+        let settings = TableOptions {
+            ignore: vec!["time".to_string()],
+            group_column: Some("person".to_string()),
+            window: Some(9),
+            layout: Layout::Ucr,
+            ..TableOptions::default()
+        };
+        assert_eq!(TableFlags::default().over(&settings), settings);
+        assert_eq!(
+            TableFlags::from(settings.clone()).over(&TableOptions::default()),
+            settings
+        );
+        let flags = TableFlags {
+            ignore: vec!["date".to_string()],
+            ..TableFlags::default()
+        };
+        let over = flags.after_run(&settings, Some("activity"), &["x".to_string()]);
+        assert_eq!(
+            (over.ignore, over.group_column),
+            (vec!["date".to_string()], Some("person".to_string()))
+        );
+        assert_eq!(over.may_lack, ["time", "person", "activity"]);
+        assert_eq!(over.of_model, ["x"]);
+    }
+}

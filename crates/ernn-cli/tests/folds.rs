@@ -1,0 +1,131 @@
+//! Training by folds with the real binary.
+
+mod support;
+
+use serde_json::Value;
+use support::Place;
+
+const TINY: &str = "train japanese-vowels --hidden 6 --rank 2 --epochs 3 --batch-size 64";
+/// The same, long enough to be stopped.
+const LONGER: &str = "train japanese-vowels --hidden 6 --rank 2 --epochs 60 --batch-size 64";
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value}"))
+}
+
+#[test]
+fn folds_judge_every_sequence_once_and_a_final_model_follows() {
+    let place = Place::new();
+    let report = place.json(&format!("{TINY} --folds 5 --validation 0 --out run"));
+    let folds = &report["folds"];
+    assert_eq!(folds["scheme"], "5");
+    assert_eq!(folds["pooled"]["examples"], 270);
+    assert_eq!(folds["folds"].as_array().unwrap().len(), 5);
+    let sequences: u64 = folds["folds"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|fold| fold["sequences"].as_u64().unwrap())
+        .sum();
+    assert_eq!(sequences, 270);
+    // The final model is that of the same command without folds, and reads the test part as it does.
+    assert_eq!((&report["part"], &report["examples"]), (&"test".into(), &370.into()));
+    place.ok(&format!("{TINY} --validation 0 --out plain"));
+    assert!(place.read("run/model.safetensors") == place.read("plain/model.safetensors"));
+    // Each line of the predictions counts in the pooled accuracy.
+    let text = place.text("run/folds/predictions.csv");
+    let right = text.lines().skip(1).filter(|line| {
+        let fields: Vec<&str> = line.split(',').collect();
+        fields[3] == fields[4]
+    });
+    let share = right.count() as f64 / 270.0;
+    assert!((share - number(&folds["pooled"]["accuracy"])).abs() < 1e-12);
+    let [low, high] = [0, 1].map(|end| number(&folds["interval"][end]));
+    assert!(low < share && share < high);
+    let saved: Value = serde_json::from_str(&place.text("run/folds/folds.json")).unwrap();
+    assert_eq!(&saved, folds);
+    // What a fold held out is the test part of its run.
+    let first = place.json("inspect run/folds/1/model.safetensors");
+    assert!(first.is_object());
+}
+
+#[test]
+fn folds_give_the_same_bits_for_any_number_of_threads_and_after_a_stop() {
+    let place = Place::new();
+    place.ok(&format!("{TINY} --folds 4 --no-final --threads 1 --out one"));
+    place.ok(&format!("{TINY} --folds 4 --no-final --threads 3 --out three"));
+    let predictions = |folder: &str| place.text(&format!("{folder}/folds/predictions.csv"));
+    assert_eq!(predictions("one"), predictions("three"));
+    let report: Value = serde_json::from_str(&place.text("one/result.json")).unwrap();
+    assert_eq!(report["part"], "folds");
+    assert!(!place.path("one/model.safetensors").exists());
+
+    let stopped = place.start_until(&format!("{LONGER} --folds 4 --threads 1 --out stopped"), "1/4 fold");
+    let done = stopped.interrupt();
+    assert_eq!(done.code, Some(130), "{}", done.stderr);
+    assert!(done.stderr.contains("ernn train --resume stopped"), "{}", done.stderr);
+    place.fails("train --resume stopped --epochs 70", 2, &["goes on as it was begun"]);
+    let done = place.ok("train --resume stopped");
+    assert!(done.stderr.contains("of them done before"), "{}", done.stderr);
+    place.ok(&format!("{LONGER} --folds 4 --threads 2 --out whole"));
+    assert_eq!(predictions("stopped"), predictions("whole"));
+    assert!(place.read("stopped/model.safetensors") == place.read("whole/model.safetensors"));
+}
+
+/// A long table of four persons whose labels cannot be told from the values of others: each person has a level of their own, and labels
+/// that go with the parity of a hidden number.
+fn persons() -> String {
+    let mut text = String::from("series,label,person,a,b\n");
+    for sequence in 0..48 {
+        let person = sequence % 4;
+        for step in 0..12 {
+            let value = ((sequence * 13 + step * 7) % 11) as f64 / 11.0 + 10.0 * person as f64;
+            text += &format!("s{sequence},{},{person},{value},{}\n", (sequence / 4) % 2, step);
+        }
+    }
+    text
+}
+
+#[test]
+fn groups_are_held_out_whole_and_the_worst_are_named() {
+    let place = Place::new();
+    place.write("persons.csv", persons().replace("person,a", "group,a"));
+    let flags = "train persons.csv --hidden 4 --rank 2 --epochs 2 --validation 0 --no-final";
+    let done = place.ok(&format!("{flags} --folds groups --out run"));
+    assert!(done.stdout.contains("worst groups: "), "{}", done.stdout);
+    let report: Value = serde_json::from_str(&place.text("run/result.json")).unwrap();
+    let folds = report["folds"]["folds"].as_array().unwrap();
+    assert_eq!(folds.len(), 4);
+    assert!(folds.iter().all(|fold| fold["sequences"] == 12));
+    assert_eq!(report["folds"]["groups"].as_array().unwrap().len(), 4);
+    let text = place.text("run/folds/predictions.csv");
+    let mut pairs: Vec<(String, String)> = text
+        .lines()
+        .skip(1)
+        .map(|line| {
+            let fields: Vec<&str> = line.split(',').collect();
+            (fields[1].to_string(), fields[2].to_string())
+        })
+        .collect();
+    pairs.sort();
+    pairs.dedup();
+    assert_eq!(pairs.len(), 4, "a fold, a group: {pairs:?}");
+    place.fails(
+        &format!("{flags} --folds 5"),
+        2,
+        &["--folds: found 5, expected at most 4, as there are groups"],
+    );
+}
+
+#[test]
+fn folds_that_cannot_be_are_refused() {
+    let place = Place::new();
+    for (flags, parts) in [
+        ("--folds groups", ["--folds: found groups", "names the group"]),
+        ("--folds 1", ["--folds", "2 to 1000"]),
+        ("--folds 400", ["--folds: found 400", "at most 2"]),
+        ("--no-final", ["--folds", "required"]),
+    ] {
+        place.fails(&format!("{TINY} {flags}"), 2, &parts);
+    }
+}

@@ -1,0 +1,269 @@
+//! Which column is what: by what was said, then by its name.
+
+use super::super::labels;
+use super::super::number::{Decimal, is_missing, parse_as, shown};
+use super::names::{self, Sound, quoted, sound};
+use super::options::{Layout, Said};
+
+/// Which column is what.
+#[derive(Debug)]
+pub(super) struct Columns {
+    pub names: Vec<String>,
+    pub series: Option<usize>,
+    pub step: Option<usize>,
+    pub label: Option<usize>,
+    pub group: Option<usize>,
+    /// The channels of a long table, the steps of a wide one.
+    pub values: Vec<usize>,
+    pub shape: Shape,
+    /// Among `values`: columns that may well be something else, and nobody has said that they are channels.
+    pub doubtful: Vec<(usize, Sound)>,
+    /// Among `values`: columns of which somebody has said that they are channels.
+    pub asked: Vec<usize>,
+}
+
+/// What a row is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// A step of the sequence that the series column names.
+    Long,
+    /// A step of a log, which is cut into sequences of so many rows.
+    Log(usize),
+    /// A sequence of one channel.
+    Wide,
+    /// Nobody knows.
+    Unclear,
+}
+
+/// What was found, and what was expected.
+pub(super) type Refusal = (String, String);
+type Found<T> = std::result::Result<T, Refusal>;
+
+impl Columns {
+    /// Sorts the columns.
+    pub fn new(names: Vec<String>, said: &Said) -> Found<Columns> {
+        check_names(&names, said)?;
+        let ignored = ignored(&names, said)?;
+        let mut roles = Roles {
+            names: &names,
+            said,
+            taken: ignored,
+        };
+        let options = said.options;
+        let series = roles.take("--series-column", options.series_column.as_deref(), "series")?;
+        let step = roles.take("--step-column", options.step_column.as_deref(), "step")?;
+        let label = roles.take("--label-column", said.label, "label")?;
+        let group = roles.take("--group-column", options.group_column.as_deref(), "group")?;
+        let values = roles.channels()?;
+        if values.is_empty() {
+            let found = format!("the columns {}", labels::list(&names));
+            return Err((found, "at least one column with values".to_owned()));
+        }
+        let is_channel = |&column: &usize| said.is_channel(&names[column]);
+        let asked: Vec<usize> = values.iter().copied().filter(is_channel).collect();
+        let mut doubtful: Vec<(usize, Sound)> = Vec::new();
+        for &column in values.iter().filter(|column| !asked.contains(column)) {
+            doubtful.extend(sound(&names[column]).map(|sound| (column, sound)));
+        }
+        let texts: Vec<&str> = values.iter().map(|&column| names[column].as_str()).collect();
+        let is_wide = step.is_none() && names::steps(&texts).into_iter().all(|is_step| is_step);
+        let shape = match (series, options.window) {
+            (_, Some(rows)) => Shape::Log(rows),
+            (Some(_), None) => Shape::Long,
+            (None, None) if is_wide => Shape::Wide,
+            (None, None) => Shape::Unclear,
+        };
+        Ok(Columns {
+            series,
+            step,
+            label,
+            group,
+            values,
+            shape,
+            doubtful,
+            asked,
+            names,
+        })
+    }
+
+    /// Those of a table without a header: the label, then the steps.
+    pub fn without_header(fields: usize) -> Vec<String> {
+        let steps = (0..fields.saturating_sub(1)).map(|step| step.to_string());
+        std::iter::once("label".to_owned()).chain(steps).collect()
+    }
+}
+
+/// Gives out columns, each once.
+struct Roles<'a> {
+    names: &'a [String],
+    said: &'a Said<'a>,
+    /// What a column is already: the flag that took it.
+    taken: Vec<Option<&'static str>>,
+}
+
+impl Roles<'_> {
+    /// The column that a flag names, or the one of the usual name.
+    fn take(&mut self, flag: &'static str, named: Option<&str>, usual: &str) -> Found<Option<usize>> {
+        let Some(name) = named else {
+            let column = find(self.names, usual);
+            let free = |column: &usize| self.taken[*column].is_none() && !self.is_chosen_channel(*column);
+            let column = column.filter(free);
+            if let Some(column) = column {
+                self.taken[column] = Some(flag);
+            }
+            return Ok(column);
+        };
+        let Some(column) = find(self.names, name) else {
+            return if self.said.may_lack(name) {
+                Ok(None)
+            } else {
+                Err(absent(self.names, flag, name))
+            };
+        };
+        self.claim(column, flag)?;
+        Ok(Some(column))
+    }
+
+    fn claim(&mut self, column: usize, flag: &'static str) -> Found<()> {
+        if let Some(other) = self.taken[column].replace(flag) {
+            let found = format!(
+                "the column {} in {other} and in {flag}",
+                shown(self.names[column].as_bytes())
+            );
+            return Err((found, "one of them".to_owned()));
+        }
+        Ok(())
+    }
+
+    fn is_chosen_channel(&self, column: usize) -> bool {
+        let name = &self.names[column];
+        self.said
+            .options
+            .channels
+            .iter()
+            .any(|other| other.eq_ignore_ascii_case(name))
+    }
+
+    /// The columns that were chosen, or all that are nothing else.
+    fn channels(&mut self) -> Found<Vec<usize>> {
+        let chosen = &self.said.options.channels;
+        if chosen.is_empty() {
+            return Ok((0..self.names.len())
+                .filter(|&column| self.taken[column].is_none())
+                .collect());
+        }
+        let mut values = Vec::new();
+        for name in chosen {
+            let column = find(self.names, name).ok_or_else(|| absent(self.names, "--channels", name))?;
+            self.claim(column, "--channels")?;
+            values.push(column);
+        }
+        Ok(values)
+    }
+}
+
+/// A column by its name; upper and lower case are the same.
+pub(super) fn find(names: &[String], wanted: &str) -> Option<usize> {
+    names.iter().position(|name| name.eq_ignore_ascii_case(wanted.trim()))
+}
+
+fn absent(names: &[String], flag: &str, name: &str) -> Refusal {
+    let found = format!("no column {} ({flag})", shown(name.as_bytes()));
+    (found, format!("one of {}", labels::list(names)))
+}
+
+fn ignored(names: &[String], said: &Said) -> Found<Vec<Option<&'static str>>> {
+    let mut taken = vec![None; names.len()];
+    for name in &said.options.ignore {
+        match find(names, name) {
+            Some(column) => taken[column] = Some("--ignore"),
+            None if said.may_lack(name) => {}
+            None => return Err(absent(names, "--ignore", name)),
+        }
+    }
+    Ok(taken)
+}
+
+/// The names of a header; a column without one gets the name that pandas gives it.
+pub(super) fn named(names: Vec<String>) -> Vec<String> {
+    let named = |(column, name): (usize, String)| if name.is_empty() { unnamed(column) } else { name };
+    names.into_iter().enumerate().map(named).collect()
+}
+
+fn unnamed(column: usize) -> String {
+    format!("Unnamed: {column}")
+}
+
+/// The first column that has no name, or pandas' name for one that has none, and is not ignored.
+fn without_name(names: &[String], said: &Said) -> Option<usize> {
+    let is_unnamed = |name: &str| {
+        name.get(..8)
+            .is_some_and(|start| start.eq_ignore_ascii_case("unnamed:"))
+    };
+    let ignored = |name: &String| said.options.ignore.iter().any(|other| other.eq_ignore_ascii_case(name));
+    names
+        .iter()
+        .position(|name| is_unnamed(name) && !ignored(name) && !said.is_channel(name))
+}
+
+fn check_names(names: &[String], said: &Said) -> Found<()> {
+    if said.options.layout == Layout::Ucr {
+        return Ok(());
+    }
+    refuse_numbers(names)?;
+    let mut sorted: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
+    sorted.sort();
+    if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err((
+            format!("two columns named {}", shown(pair[0].as_bytes())),
+            "a name of its own for each column".to_owned(),
+        ));
+    }
+    let Some(column) = without_name(names, said) else {
+        return Ok(());
+    };
+    let name = &names[column];
+    let what = if *name == unnamed(column) {
+        "without a name"
+    } else {
+        "that had no name"
+    };
+    Err((
+        format!(
+            "column {} {what}: it may be the index of a DataFrame, which says nothing",
+            column + 1
+        ),
+        format!(
+            "a name for each column; save with to_csv(index=False), or leave it out with --ignore {}",
+            quoted(name)
+        ),
+    ))
+}
+
+/// A header of counting numbers is what pandas writes; other numbers are a row of values, some of which may be missing.
+fn refuse_numbers(names: &[String]) -> Found<()> {
+    let known = |name: &String| !name.starts_with("Unnamed:") && !is_missing(name.as_bytes());
+    let number = |name: &String| {
+        parse_as(name.as_bytes(), Decimal::Comma)
+            .ok()
+            .filter(|number| !number.is_nan())
+    };
+    let known: Vec<&String> = names.iter().filter(|name| known(name)).collect();
+    let numbers: Vec<f32> = known.iter().filter_map(|name| number(name)).collect();
+    if numbers.len() < known.len() || numbers.is_empty() {
+        return Ok(());
+    }
+    let counting = numbers.windows(2).all(|pair| pair[1] == pair[0] + 1.0) && matches!(numbers[0], 0.0 | 1.0);
+    if counting {
+        return Ok(());
+    }
+    let missing = if known.len() < names.len() {
+        " and missing values"
+    } else {
+        " only"
+    };
+    Err((
+        format!("numbers{missing}"),
+        "a header line with column names (--layout ucr reads rows of a label and its values)".to_owned(),
+    ))
+}

@@ -1,0 +1,108 @@
+//! How a table of numbers is read: what each column is, where the names alone do not say it.
+
+use super::super::OpenOptions;
+
+/// How a table of numbers is read. The label column and the encoding are those of [`TextOptions`](crate::data::TextOptions).
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TableOptions {
+    /// Columns that are not read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ignore: Vec<String>,
+    /// The columns that are channels, in this order; empty: all that are nothing else.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub channels: Vec<String>,
+    /// The column that says which rows are one sequence; `None`: `series`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub series_column: Option<String>,
+    /// The column with the group (person, session) of each sequence; `None`: `group`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group_column: Option<String>,
+    /// The column by whose numbers the rows of a sequence are ordered; `None`: `step`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step_column: Option<String>,
+    /// Rows of a sequence at most, for a log: rows that follow each other and have one label are cut into sequences of this many.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<usize>,
+    /// Whether there is a header.
+    #[serde(skip_serializing_if = "Layout::is_default")]
+    pub layout: Layout,
+    /// What labels are that look like numbers to predict.
+    #[serde(skip_serializing_if = "LabelKind::is_default")]
+    pub labels: LabelKind,
+    /// Columns of the settings of a run that new data need not have: its labels, its groups, what it ignores. No setting of a run.
+    #[serde(skip)]
+    pub may_lack: Vec<String>,
+    /// Channels of the model that reads the table; they are channels whatever they look like. No setting of a run.
+    #[serde(skip)]
+    pub of_model: Vec<String>,
+}
+
+impl TableOptions {
+    /// Nothing was said.
+    pub fn is_default(&self) -> bool {
+        *self == TableOptions::default()
+    }
+}
+
+/// Whether a table has a header.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Layout {
+    /// A line with the names of the columns.
+    #[default]
+    Header,
+    /// That of the UCR archive: no header, a sequence a row, its label first; separated by tabs, commas or blanks.
+    Ucr,
+}
+
+impl Layout {
+    /// With a header.
+    pub fn is_default(&self) -> bool {
+        *self == Layout::Header
+    }
+}
+
+/// What labels are that look like numbers to predict: numbers, nearly as many as there are sequences.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LabelKind {
+    /// A question: the data is refused.
+    #[default]
+    Ask,
+    /// Classes, as any other label.
+    Classes,
+}
+
+impl LabelKind {
+    /// A question.
+    pub fn is_default(&self) -> bool {
+        *self == LabelKind::Ask
+    }
+}
+
+/// What was said about columns: the flag and the names, in the order in which they take a column.
+pub(super) struct Said<'a> {
+    pub options: &'a TableOptions,
+    pub label: Option<&'a str>,
+}
+
+impl<'a> Said<'a> {
+    pub fn new(options: &'a OpenOptions) -> Said<'a> {
+        Said {
+            options: &options.table,
+            label: options.text.label_column.as_deref(),
+        }
+    }
+
+    /// Whether new data may lack a column that the run's settings name.
+    pub fn may_lack(&self, name: &str) -> bool {
+        self.options.may_lack.iter().any(|other| other == name)
+    }
+
+    /// Whether a column is a channel whatever it looks like.
+    pub fn is_channel(&self, name: &str) -> bool {
+        let mut asked = self.options.channels.iter().chain(&self.options.of_model);
+        asked.any(|other| other.eq_ignore_ascii_case(name))
+    }
+}

@@ -1,0 +1,99 @@
+use std::io::Write;
+
+use super::super::npy::tests::file;
+use super::*;
+
+/// An archive of these arrays.
+fn archive(arrays: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, bytes) in arrays {
+        let options = zip::write::SimpleFileOptions::default();
+        archive.start_file(format!("{name}.npy"), options).unwrap();
+        archive.write_all(bytes).unwrap();
+    }
+    archive.finish().unwrap().into_inner()
+}
+
+fn read_arrays(arrays: &[(&str, &[u8])]) -> Result<[Option<Raw>; 3]> {
+    read(&archive(arrays), "a.npz".as_ref(), &OpenOptions::default())
+}
+
+fn x() -> Vec<u8> {
+    file("|u1", false, &[3, 2, 1], &[1, 2, 3, 4, 5, 6])
+}
+
+fn three(bytes: &[u8; 3]) -> Vec<u8> {
+    file("|u1", false, &[3], bytes)
+}
+
+#[test]
+fn groups_are_read_for_each_part() {
+    let (x, y, groups) = (x(), three(&[0, 1, 0]), file("|S2", false, &[3], b"b\0a\0b\0"));
+    let arrays = [
+        ("X_train", &x[..]),
+        ("y_train", &y),
+        ("Groups_train", &groups),
+        ("X_val", &x),
+        ("y_val", &y),
+        ("groups_val", &three(&[7, 7, 9])),
+        ("X_test", &x),
+        ("y_test", &y),
+    ];
+    let groups = read_arrays(&arrays).unwrap().map(|raw| raw.unwrap().part.groups);
+    assert_eq!(groups, [vec![0, 1, 0], vec![0, 0, 1], vec![]]);
+    let [raw, ..] = read_arrays(&[("X", &x), ("groups", &three(&[5, 4, 5]))]).unwrap();
+    let raw = raw.unwrap();
+    assert_eq!((raw.part.groups, raw.notes), (vec![0, 1, 0], Vec::<String>::new()));
+}
+
+#[test]
+fn groups_that_do_not_fit_are_refused() {
+    let refusal = |groups: &[u8]| read_arrays(&[("X", &x()), ("groups", groups)]).unwrap_err().to_string();
+    assert_eq!(
+        refusal(&file("|u1", false, &[2], &[1, 2])),
+        "a.npz, array groups: found groups of shape [2], expected [3], one group a sequence"
+    );
+    let missing = [1.0, f32::NAN, 2.0].map(f32::to_le_bytes).concat();
+    assert_eq!(
+        refusal(&file("<f4", false, &[3], &missing)),
+        "a.npz, array groups, sequence 2: found no group, expected a number or text"
+    );
+}
+
+#[test]
+fn arrays_that_are_not_used_are_named() {
+    // What is not used is not even parsed.
+    let (x, y) = (x(), three(&[0, 1, 0]));
+    let notes = |arrays: &[(&str, &[u8])]| read_arrays(arrays).unwrap()[0].as_ref().unwrap().notes.clone();
+    let found = notes(&[("X", &x), ("y", &y), ("subjects", b"no array")]);
+    assert!(
+        found.len() == 1
+            && found[0].starts_with("a.npz: the array subjects is not used; what is read is X, y and groups"),
+        "{found:?}"
+    );
+    // Groups of no part of the archive.
+    let found = notes(&[("X_train", &x), ("y_train", &y), ("groups", &y), ("time", &y)]);
+    assert!(
+        found[0].starts_with("a.npz: the arrays groups, time are not used"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn two_arrays_for_one_purpose_are_refused() {
+    let (x, y) = (x(), three(&[0, 1, 0]));
+    for (arrays, names) in [
+        ([("X", &x), ("x", &x), ("y", &y)], "X and x"),
+        ([("X", &x), ("y", &y), ("Y", &y)], "y and Y"),
+        ([("X", &x), ("X_train", &x), ("y", &y)], "X and X_train"),
+        ([("X", &x), ("X_val", &x), ("X_valid", &x)], "X_val and X_valid"),
+        ([("X", &x), ("groups", &y), ("GROUPS", &y)], "groups and GROUPS"),
+    ] {
+        let arrays = arrays.map(|(name, bytes)| (name, &bytes[..]));
+        let error = read_arrays(&arrays).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            format!("a.npz: found the arrays {names}, expected only one of them")
+        );
+    }
+}

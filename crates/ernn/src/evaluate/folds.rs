@@ -1,0 +1,299 @@
+//! The numbers of a training by folds: each sequence is judged by the one model that has not seen it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Evaluation, Metric, Spread, statistics};
+use crate::data::{Folds, Part, Scheme, Task};
+
+/// What training by folds has found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FoldsReport {
+    /// How the training part was cut.
+    pub scheme: Scheme,
+    /// What the score is.
+    pub metric: Metric,
+    /// Over the folds that came to their end.
+    pub score: Option<Spread>,
+    /// All sequences together, each judged by the model of the fold that held it out.
+    pub pooled: Evaluation,
+    /// In it the accuracy of other sequences (of other groups, where there are groups) lies with 95 % confidence, by the number of these; all
+    /// trials together, where the settings were chosen among several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<[f64; 2]>,
+    /// The accuracy of naming the most frequent class each time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chance: Option<f64>,
+    /// One a fold.
+    pub folds: Vec<FoldReport>,
+    /// One a group, the worst first, where the data names groups and sequences have classes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<GroupReport>,
+    /// Trials among which the settings were chosen by the same sequences; 1 if they were not chosen.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub trials: usize,
+    /// Sequences that are copies of another one; they were held out together.
+    #[serde(default)]
+    pub copies: usize,
+    /// Copies in another group than the one they are copies of, which could not be kept together.
+    #[serde(default)]
+    pub torn: usize,
+}
+
+fn one() -> usize {
+    1
+}
+
+fn is_one(trials: &usize) -> bool {
+    *trials == 1
+}
+
+/// One fold.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FoldReport {
+    /// From 1.
+    pub fold: usize,
+    /// The group held out, where each group is a fold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<u32>,
+    /// Sequences held out.
+    pub sequences: usize,
+    /// None if the training diverged.
+    pub score: Option<f64>,
+    /// Wall time of its training.
+    pub train_seconds: f64,
+}
+
+/// How the sequences of one group fared.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GroupReport {
+    /// Its name.
+    pub group: String,
+    /// Sequences.
+    pub sequences: usize,
+    /// Part of them that were classified correctly.
+    pub accuracy: f64,
+}
+
+/// What came of one fold.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FoldResult {
+    /// The held-out sequences, measured; none if the training diverged.
+    pub evaluation: Option<Evaluation>,
+    /// Which class each held-out sequence was given, in their order; empty for other tasks.
+    pub classes: Vec<usize>,
+    /// Wall time of the training.
+    pub train_seconds: f64,
+}
+
+impl FoldsReport {
+    /// Collects the folds of a part; one result each. `trials`: of how many the settings were chosen by the same sequences.
+    pub fn new(scheme: Scheme, cut: &Folds, part: &Part, task: Task, results: &[FoldResult], trials: usize) -> Self {
+        let metric = Metric::of(task);
+        let ended: Vec<&Evaluation> = results.iter().filter_map(|result| result.evaluation.as_ref()).collect();
+        let scores: Vec<f64> = ended.iter().map(|evaluation| evaluation.score().1).collect();
+        let pooled = Evaluation::pooled(&ended, task);
+        // The best of many trials is above the truth more often than one (Bonferroni).
+        let missed = 0.05 / trials.max(1) as f64;
+        let right = right(cut, part, results);
+        let by_group = by_group(part, &right);
+        let folds = results.iter().zip(&cut.held_out).enumerate();
+        let fold = |(index, (result, held_out)): (usize, (&FoldResult, &Vec<usize>))| FoldReport {
+            fold: index + 1,
+            group: (scheme == Scheme::Groups).then(|| part.groups[held_out[0]]),
+            sequences: held_out.len(),
+            score: result.evaluation.as_ref().map(|evaluation| evaluation.score().1),
+            train_seconds: result.train_seconds,
+        };
+        let classes = task == Task::Classification;
+        FoldsReport {
+            scheme,
+            metric,
+            score: Spread::of(&scores),
+            interval: match by_group.is_empty() {
+                _ if !classes => None,
+                true => {
+                    let count = right.iter().filter(|(_, right)| *right).count();
+                    statistics::share_interval(count, right.len(), missed)
+                }
+                false => {
+                    let clusters: Vec<(usize, usize)> = by_group.values().copied().collect();
+                    statistics::clustered_interval(&clusters, missed)
+                }
+            },
+            chance: classes.then(|| most_frequent(&pooled)).flatten(),
+            folds: folds.map(fold).collect(),
+            groups: worst_first(&by_group),
+            pooled,
+            trials: trials.max(1),
+            copies: cut.copies,
+            torn: cut.torn,
+        }
+    }
+
+    /// Whether the accuracy is no better than that of naming the most frequent class each time, as far as these sequences can tell.
+    pub fn is_chance(&self) -> bool {
+        matches!((self.interval, self.chance), (Some([low, _]), Some(chance)) if low <= chance)
+    }
+}
+
+/// (sequence, whether its class was found), of the folds that came to their end.
+fn right(cut: &Folds, part: &Part, results: &[FoldResult]) -> Vec<(usize, bool)> {
+    let folds = cut.held_out.iter().zip(results);
+    let pairs = folds.flat_map(|(held_out, result)| held_out.iter().zip(&result.classes));
+    pairs
+        .map(|(&sequence, &class)| (sequence, part.labels[sequence] as usize == class))
+        .collect()
+}
+
+/// (right, all) of each group.
+fn by_group(part: &Part, right: &[(usize, bool)]) -> BTreeMap<u32, (usize, usize)> {
+    let mut groups = BTreeMap::new();
+    for &(sequence, right) in right {
+        if let Some(&group) = part.groups.get(sequence) {
+            let count: &mut (usize, usize) = groups.entry(group).or_default();
+            count.0 += usize::from(right);
+            count.1 += 1;
+        }
+    }
+    groups
+}
+
+fn worst_first(groups: &BTreeMap<u32, (usize, usize)>) -> Vec<GroupReport> {
+    let report = |(group, &(right, all)): (&u32, &(usize, usize))| GroupReport {
+        group: group.to_string(),
+        sequences: all,
+        accuracy: right as f64 / all as f64,
+    };
+    let mut reports: Vec<GroupReport> = groups.iter().map(report).collect();
+    // Equals stay in the order of their names.
+    reports.sort_by(|one, other| one.accuracy.total_cmp(&other.accuracy));
+    reports
+}
+
+fn most_frequent(pooled: &Evaluation) -> Option<f64> {
+    let most = pooled.per_class.iter().map(|class| class.support).max()?;
+    (pooled.examples > 0).then(|| most as f64 / pooled.examples as f64)
+}
+
+impl Evaluation {
+    /// Several parts as one; examples weigh the same.
+    pub fn pooled(parts: &[&Evaluation], task: Task) -> Self {
+        let examples: usize = parts.iter().map(|part| part.examples).sum();
+        let total: f64 = parts.iter().map(|part| part.loss * part.examples as f64).sum();
+        let correct = |part: &&Evaluation| (part.accuracy.unwrap_or(0.0) * part.examples as f64).round() as usize;
+        match task {
+            Task::Classification => Self::of_confusion(parts, total / examples.max(1) as f64),
+            Task::Regression => Evaluation::of_numbers(examples, total / examples.max(1) as f64),
+            _ => Evaluation::of_steps(examples, total, parts.iter().map(correct).sum(), task),
+        }
+    }
+
+    fn of_confusion(parts: &[&Evaluation], loss: f64) -> Self {
+        let names = parts.first().map_or_else(Vec::new, |part| {
+            part.per_class.iter().map(|class| class.name.clone()).collect()
+        });
+        let (mut labels, mut called) = (Vec::new(), Vec::new());
+        for part in parts {
+            for (label, row) in part.confusion.iter().enumerate() {
+                for (class, &count) in row.iter().enumerate() {
+                    labels.extend(std::iter::repeat_n(label as u32, count));
+                    called.extend(std::iter::repeat_n(class, count));
+                }
+            }
+        }
+        Evaluation::new(&names, &labels, called.into_iter().map(|class| (class, loss)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data;
+
+    fn classes(labels: &[u32], called: &[usize]) -> Evaluation {
+        let names = ["a", "b"].map(String::from);
+        Evaluation::new(&names, labels, called.iter().map(|&class| (class, 0.5)))
+    }
+
+    #[test]
+    fn parts_are_pooled_by_their_examples() {
+        let (one, other) = (classes(&[0, 0, 1], &[0, 1, 1]), classes(&[1], &[0]));
+        let pooled = Evaluation::pooled(&[&one, &other], Task::Classification);
+        assert_eq!(pooled, classes(&[0, 0, 1, 1], &[0, 1, 1, 0]));
+        let numbers = [Evaluation::of_numbers(3, 1.0), Evaluation::of_numbers(1, 5.0)];
+        let pooled = Evaluation::pooled(&[&numbers[0], &numbers[1]], Task::Regression);
+        assert_eq!(pooled, Evaluation::of_numbers(4, 2.0));
+        let task = Task::StepClassification;
+        let steps = [
+            Evaluation::of_steps(3, 1.5, 2, task),
+            Evaluation::of_steps(2, 1.0, 2, task),
+        ];
+        let pooled = Evaluation::pooled(&[&steps[0], &steps[1]], task);
+        assert_eq!(pooled, Evaluation::of_steps(5, 2.5, 4, task));
+    }
+
+    #[test]
+    fn groups_stand_with_the_worst_first_and_make_the_interval() {
+        let mut part = Part::new(1);
+        for index in 0..8_u32 {
+            part.push(
+                &[index as f32],
+                Some(index % 2),
+                Some([3, 3, 3, 3, 8, 8, 1, 1][index as usize]),
+            );
+        }
+        let cut = data::folds(&part, Scheme::Groups, 1).unwrap();
+        // Each model names class 0: half of each group is right, but for the last one, which is right.
+        let result = |held_out: &Vec<usize>, all: bool| {
+            let labels: Vec<u32> = held_out.iter().map(|&sequence| part.labels[sequence]).collect();
+            let called: Vec<usize> = labels
+                .iter()
+                .map(|&label| if all { label as usize } else { 0 })
+                .collect();
+            FoldResult {
+                evaluation: Some(classes(&labels, &called)),
+                classes: called,
+                train_seconds: 1.0,
+            }
+        };
+        let results: Vec<FoldResult> = (0..3).map(|fold| result(&cut.held_out[fold], fold == 2)).collect();
+        let report = FoldsReport::new(Scheme::Groups, &cut, &part, Task::Classification, &results, 1);
+        assert_eq!(report.pooled.accuracy, Some(5.0 / 8.0));
+        let groups: Vec<(&str, f64)> = report
+            .groups
+            .iter()
+            .map(|group| (&group.group[..], group.accuracy))
+            .collect();
+        assert_eq!(groups, [("3", 0.5), ("8", 0.5), ("1", 1.0)]);
+        assert_eq!(report.folds[1].group, Some(8));
+        assert_eq!((report.chance, report.is_chance()), (Some(0.5), true));
+        let text = serde_json::to_string(&report).unwrap();
+        assert_eq!(serde_json::from_str::<FoldsReport>(&text).unwrap(), report);
+    }
+
+    #[test]
+    fn a_fold_that_diverged_counts_in_no_mean() {
+        let mut part = Part::new(1);
+        (0..4).for_each(|index| part.push(&[index as f32], Some(index % 2), None));
+        let cut = data::folds(&part, Scheme::Number(2), 1).unwrap();
+        let labels: Vec<u32> = cut.held_out[0].iter().map(|&sequence| part.labels[sequence]).collect();
+        let called: Vec<usize> = labels.iter().map(|&label| label as usize).collect();
+        let results = [
+            FoldResult {
+                evaluation: Some(classes(&labels, &called)),
+                classes: called,
+                train_seconds: 1.0,
+            },
+            FoldResult {
+                evaluation: None,
+                classes: Vec::new(),
+                train_seconds: 0.5,
+            },
+        ];
+        let report = FoldsReport::new(Scheme::Number(2), &cut, &part, Task::Classification, &results, 1);
+        assert_eq!((report.score.unwrap().mean, report.pooled.examples), (1.0, 2));
+        assert_eq!(report.folds[1].score, None);
+    }
+}

@@ -1,0 +1,95 @@
+//! What an export says about its model besides the numbers: names, units, where it comes from.
+
+use ernn_core::Format;
+
+use super::Prepared;
+use crate::checkpoint::{Checksum, SavedModel};
+use crate::data::{Task, sound_features};
+use crate::names::line;
+
+/// What a run knows of its model beyond the model's file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct About {
+    /// Steps of the longest training sequence.
+    pub steps: Option<usize>,
+    /// `accuracy 97.3 % on the test part`.
+    pub score: Option<String>,
+    /// The accuracy in it, from 0 to 1; only of a test part.
+    pub test_accuracy: Option<f64>,
+}
+
+/// A logit of a model of whole numbers, divided by this, is the number that was trained.
+pub(super) const WHOLE_LOGIT: u32 = 1 << 16;
+
+/// What divides a logit of this export.
+pub(super) fn logit_scale(format: Format) -> u32 {
+    match format {
+        Format::Float => 1,
+        Format::Int8 => WHOLE_LOGIT,
+    }
+}
+
+/// 16 hexadecimal digits that two exports share if their numbers are the same.
+pub(super) fn id(prepared: &Prepared) -> String {
+    let mut sum = Checksum::default();
+    sum.add(&prepared.image);
+    sum.to_string()
+}
+
+/// Where the model comes from: the data set and the program, the cells, how good it is.
+pub(super) fn origin(saved: &SavedModel, about: &About) -> Vec<String> {
+    let cells = saved.model.config().layers.iter();
+    let cells: Vec<String> = cells.map(|cell| format!("{} {}", cell.name(), cell.hidden())).collect();
+    let provenance = &saved.provenance;
+    let from = line(&provenance.dataset);
+    let mut lines = vec![format!(
+        "A recurrent network ({}), trained on \"{from}\".",
+        cells.join(", ")
+    )];
+    if !provenance.is_imported() {
+        lines.push(format!(
+            "Trained by ernn {}, seed {}.",
+            line(&provenance.version),
+            provenance.seed
+        ));
+    }
+    lines.extend(about.score.as_ref().map(|score| format!("In the run: {score}.")));
+    lines
+}
+
+/// What a step of the inputs is, and what has to be computed before: an export takes the values as the model read them.
+pub(super) fn inputs(saved: &SavedModel) -> Vec<String> {
+    if saved.model.config().embedding.is_some() {
+        let task = saved.model.config().task;
+        let unit = if task == Task::Classification { "words" } else { "text" };
+        return vec![
+            "A step is the number of a token, in the order of vocabulary.json.".to_string(),
+            format!("There is no tokenizer here: the caller turns {unit} into those numbers, as in training."),
+        ];
+    }
+    let mut lines = Vec::new();
+    match sound_features(&saved.provenance.dataset, &saved.feature_names) {
+        Some(recipe) => {
+            lines.push(format!(
+                "This model expects {} log-mel values a step, computed as",
+                saved.feature_names.len()
+            ));
+            lines.extend(recipe);
+            lines.push("This code does not compute them; it takes no sound.".to_string());
+        }
+        None => lines.push(
+            "Inputs are in the units of the training data, raw: they are normalized here. Their order:".to_string(),
+        ),
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_whole_logit_has_16_places() {
+        assert_eq!((logit_scale(Format::Float), logit_scale(Format::Int8)), (1, 65_536));
+    }
+}

@@ -1,0 +1,196 @@
+//! `NAME.h` and `NAME_info.c`: what a program may do with the model, and all that people look for: names, sizes, units, an example.
+
+use std::fmt::Write;
+
+use ernn_core::{Format, Sizes};
+
+use super::rename::rename;
+use super::source::Source;
+use super::text::select;
+use super::words::{in_comment, sentence, string};
+use crate::data::Task;
+use crate::export::{Samples, about};
+
+/// Names in the header's comment at most; all stand in `NAME_info.c`.
+const LISTED: usize = 64;
+
+impl Source<'_> {
+    /// Whether logits have names.
+    pub(super) fn has_classes(&self) -> bool {
+        !self.saved.classes.is_empty() && self.saved.classes.len() == self.plan.outputs
+    }
+
+    /// Steps of the longest sequence: of the training where the run says so, else of the data at hand. A text has no such length.
+    pub(super) fn window(&self, samples: &Samples) -> Option<usize> {
+        let steps = samples
+            .sequences
+            .iter()
+            .map(|sequence| sequence.len() / samples.features);
+        let at_hand = steps.max().filter(|_| samples.real);
+        let of_text = self.saved.model.config().task == Task::NextToken;
+        self.about.steps.or(at_hand).filter(|_| !of_text)
+    }
+
+    pub(super) fn header(&self, window: Option<usize>) -> String {
+        let frame = select(include_str!("frame.h"), &self.used);
+        let place = frame.find("#ifdef __cplusplus").unwrap_or(0);
+        let (head, rest) = frame.split_at(place);
+        self.comment(window) + &rename(&format!("{head}{}{rest}", self.constants(window)), self.name)
+    }
+
+    fn comment(&self, window: Option<usize>) -> String {
+        let mut text = String::from("/*\n");
+        let mut say = |line: &str| {
+            let _ = writeln!(text, "   {line}");
+        };
+        for line in about::origin(self.saved, self.about) {
+            say(&sentence(&line));
+        }
+        let version = env!("CARGO_PKG_VERSION");
+        say(&format!(
+            "Made by `ernn export`, version {version}; change the model, not this file."
+        ));
+        say("");
+        for line in about::inputs(self.saved) {
+            say(&sentence(&line));
+        }
+        if !self.plan.tokens {
+            list("input", &self.saved.feature_names)
+                .iter()
+                .for_each(|line| say(line));
+        }
+        if self.has_classes() {
+            list("class", &self.saved.classes).iter().for_each(|line| say(line));
+        }
+        say("");
+        say("An example:");
+        text += &rename(&self.example(window), self.name);
+        text + "*/\n"
+    }
+
+    fn example(&self, window: Option<usize>) -> String {
+        let steps = window.map_or("steps", |_| "ERNN_WINDOW");
+        let [declared, read, push] = if self.plan.tokens {
+            [
+                "uint32_t token;",
+                "token = next_token();",
+                "ernn_push_token(&state, &scratch, token)",
+            ]
+        } else {
+            [
+                "float input[ERNN_INPUTS];",
+                "read_sensor(input);",
+                "ernn_push(&state, &scratch, input)",
+            ]
+        };
+        let by_step = matches!(
+            self.saved.model.config().task,
+            Task::StepClassification | Task::NextToken
+        );
+        let after = if by_step {
+            "after each step"
+        } else {
+            "after a whole sequence"
+        };
+        let use_of_it = if self.plan.outputs > 1 {
+            "place = ernn_class(logits);"
+        } else {
+            "use(logits[0]);"
+        };
+        let mut text = format!(
+            "\n       static ernn_state state;\n       static ernn_scratch scratch;\n       static ernn_logit logits[ERNN_OUTPUTS];\n       \
+             {declared}\n       for (;;) {{\n           ernn_reset(&state);\n           \
+             for (i = 0; i < {steps}; i++) {{\n               {read}\n               \
+             if ({push})\n                   continue;   (refused: nothing was done)\n"
+        );
+        let asked = format!("ernn_logits(&state, &scratch, logits);   ({after})");
+        if by_step {
+            text += &format!("               {asked}\n               {use_of_it}\n           }}\n");
+        } else {
+            text += &format!("           }}\n           {asked}\n           {use_of_it}\n");
+        }
+        text + "       }\n"
+    }
+
+    /// Macros and types, before the functions.
+    fn constants(&self, window: Option<usize>) -> String {
+        let (number, logit) = match self.plan.format {
+            Format::Float => ("float", "float"),
+            Format::Int8 if self.plan.narrow => ("int8_t", "int32_t"),
+            Format::Int8 => ("int16_t", "int32_t"),
+        };
+        let what = if self.plan.tokens {
+            "tokens that are known, in the order of vocabulary.json"
+        } else {
+            "values of a step"
+        };
+        let Sizes {
+            state,
+            scratch,
+            inputs,
+            outputs,
+        } = self.sizes;
+        let mut text = format!(
+            "#define ERNN_INPUTS {inputs} /* {what} */\n\
+             #define ERNN_OUTPUTS {outputs} /* logits */\n\
+             #define ERNN_STATE {state} /* numbers of a stream's state */\n\
+             #define ERNN_SCRATCH {scratch} /* numbers that a step needs besides */\n"
+        );
+        if let Some(steps) = window {
+            let _ = writeln!(
+                text,
+                "#define ERNN_WINDOW {steps} /* steps of the longest sequence of the training */"
+            );
+        }
+        let scale = about::logit_scale(self.plan.format);
+        let _ = writeln!(text, "#define ERNN_LOGIT_SCALE {scale}.0f /* what 1 is in a logit */");
+        let _ = writeln!(
+            text,
+            "#define ERNN_MODEL_ID \"{}\" /* of the same numbers the same */",
+            self.id
+        );
+        if let Some(accuracy) = self.about.test_accuracy {
+            let _ = writeln!(
+                text,
+                "#define ERNN_TEST_ACCURACY {accuracy:.4}f /* of the trained model, in f32 */"
+            );
+        }
+        let _ = writeln!(text, "\ntypedef {number} ernn_number;");
+        let _ = writeln!(text, "typedef {logit} ernn_logit;\n");
+        text
+    }
+
+    /// `NAME_info.c`.
+    pub(super) fn info(&self) -> String {
+        let mut text = rename("#include \"ernn_.h\"\n\n", self.name);
+        let mut array = |what: &str, size: &str, names: &[String]| {
+            text += &rename(&format!("const char *const ernn_{what}[{size}] = {{\n"), self.name);
+            names
+                .iter()
+                .for_each(|name| text += &format!("    {},\n", string(name)));
+            text += "};\n\n";
+        };
+        if self.has_classes() {
+            array("class_names", "ERNN_OUTPUTS", &self.saved.classes);
+        }
+        if !self.plan.tokens {
+            array("input_names", "ERNN_INPUTS", &self.saved.feature_names);
+        }
+        text + &rename(&select(include_str!("info.c"), &self.used), self.name)
+    }
+}
+
+/// `class 0: "walk"`, a line each.
+fn list(what: &str, names: &[String]) -> Vec<String> {
+    let shown = names.iter().enumerate().take(LISTED);
+    let mut lines: Vec<String> = shown
+        .map(|(place, name)| format!("   {what} {place}: {}", in_comment(name)))
+        .collect();
+    if names.len() > LISTED {
+        lines.push(format!(
+            "   and {} more, all of them in the _info.c",
+            names.len() - LISTED
+        ));
+    }
+    lines
+}

@@ -1,0 +1,40 @@
+//! What a fold trains on, and with which settings.
+
+use crate::data::{Dataset, Folds, Task};
+use crate::train::RunConfig;
+use crate::{Error, Result};
+
+/// The data set of a fold: the rest to train on, and what is held out as its test part.
+pub(super) fn dataset_of(dataset: &Dataset, cut: &Folds, fold: usize) -> Dataset {
+    Dataset {
+        name: dataset.name.clone(),
+        feature_names: dataset.feature_names.clone(),
+        classes: dataset.classes.clone(),
+        vocabulary: dataset.vocabulary.clone(),
+        task: dataset.task,
+        train: dataset.train.select(&cut.rest(fold)),
+        validation: dataset.validation.clone(),
+        test: Some(dataset.train.select(&cut.held_out[fold])),
+        notes: Vec::new(),
+    }
+}
+
+/// The settings of every fold and of the final run. What selects the best epoch is trained on in the end: a final model that leaves a
+/// fifth out would not be one of everything, and the folds must do as it does.
+pub(crate) fn settings_for(config: &RunConfig, dataset: &Dataset) -> RunConfig {
+    let mut config = config.clone();
+    config.training.retrain |= config.training.validation > 0.0 || dataset.validation.is_some();
+    config
+}
+
+/// Refuses data without sequences that could be held out.
+pub(crate) fn check(dataset: &Dataset) -> Result<()> {
+    if dataset.task != Task::NextToken {
+        return Ok(());
+    }
+    Err(Error::Setting {
+        name: "--folds".to_string(),
+        found: format!("{}, one running text", dataset.name),
+        expected: "data of several sequences, which can be held out; a text has its end to validate with".to_string(),
+    })
+}
