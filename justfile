@@ -41,7 +41,7 @@ test-sets:
             continue
         fi
         echo "ERNN_ISA=$isa"
-        cargo test --locked -p ernn-kernels -p ernn --lib --test leaky --test gated --test deep --test equilibrium --test rows --test softmax \
+        cargo test --locked --lib --test leaky --test gated --test deep --test equilibrium --test rows --test softmax \
             --test cell_suite --test streams --test training
     done
 

@@ -100,7 +100,7 @@ fn states_of_8_bits_take_half_the_memory() {
     };
     // Steps and saturations; six states, and six sums of 32 bits.
     assert_eq!((ram("int16"), ram("int8")), (8 + 12 + 24, 8 + 8 + 24));
-    assert!(place.text("int8/int8.h").contains("typedef int8_t ernn_number;"));
+    assert!(place.text("int8/int8.h").contains("typedef int8_t int8_number;"));
     // Beside them six sums of squares of 64 bits, and six largest values of a state's bits.
     let place = trained("--cell gru --pooling mean-std-max");
     for (state, bytes) in [("int16", 8 + 12 + 24 + 48 + 12), ("int8", 8 + 6 + 24 + 48 + 6)] {

@@ -313,7 +313,7 @@ fn a_channel_that_says_nothing_is_named() {
     for series in 0..10 {
         for step in 0..5 {
             let class = series % 2;
-            table += &format!("{series},{step},1764364800.0{step},{},{class}\n", class + step);
+            table += &format!("{series},{step},7,{},{class}\n", class + step);
         }
     }
     place.write("table.csv", table);

@@ -261,8 +261,24 @@ fn deviation(sum: i64, squares: i64, count: i64, places: u32) -> i64 {
     let part = around.wrapping_sub(whole.wrapping_mul(count)).wrapping_mul(4);
     // Four times the variance: its root, halved, is rounded to the nearest.
     let quadruple = whole.wrapping_mul(4).wrapping_add(part.checked_div(count).unwrap_or(0));
-    let root = (quadruple.wrapping_add(smallest_variance(places)) as u64).isqrt() as i64;
+    let root = square_root_of(quadruple.wrapping_add(smallest_variance(places)) as u64) as i64;
     root.wrapping_add(1) >> 1
+}
+
+/// The largest whole number whose square is at most `value`, digit by digit: that of `core` asks for products of 128 bits, which WebAssembly
+/// without a library does not have.
+fn square_root_of(value: u64) -> u64 {
+    let (mut rest, mut root, mut digit) = (value, 0_u64, 1_u64 << 62);
+    while digit > 0 {
+        let next = root.wrapping_add(digit);
+        root >>= 1;
+        if rest >= next {
+            rest = rest.wrapping_sub(next);
+            root = root.wrapping_add(digit);
+        }
+        digit >>= 2;
+    }
+    root
 }
 
 /// Four times `2^-16` in squares of whole numbers.
@@ -375,6 +391,14 @@ mod tests {
         for (sum, squares, count) in [(i32::MAX, 1 << 62, 1), (i32::MIN, 0, u32::MAX), (-1, 1 << 62, u32::MAX)] {
             let found = deviation(i64::from(sum), squares, i64::from(count), 15);
             assert!(found >= 0);
+        }
+    }
+
+    #[test]
+    fn whole_roots_are_those_of_core() {
+        let wide = (0..64).flat_map(|bit| [(1_u64 << bit) - 1, 1 << bit, (1 << bit) + 1]);
+        for value in (0..5000).chain(wide).chain([u64::MAX]) {
+            assert_eq!(square_root_of(value), value.isqrt(), "{value}");
         }
     }
 

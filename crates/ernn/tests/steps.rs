@@ -9,7 +9,7 @@ use ernn::data::{self, Dataset, OpenOptions, Part};
 use ernn::train::{self, BatchProgress, Ending, Observer, Options, Out, RunConfig, RunFolder};
 
 /// A batch an epoch, and so many steps that an epoch is too little to be written down.
-const STEPS: usize = 120;
+const STEPS: usize = 200;
 
 fn vowels() -> Dataset {
     data::open("japanese-vowels", &OpenOptions::default()).unwrap()
@@ -21,7 +21,7 @@ fn settings() -> RunConfig {
     config.set_in_layers("hidden", &toml::Value::Integer(6)).unwrap();
     config.model.dropout = 0.2;
     config.training.input_noise = 0.3;
-    config.training.epochs = 9;
+    config.training.epochs = 30;
     config.training.min_steps = STEPS;
     config.training.batch_size = 300;
     config

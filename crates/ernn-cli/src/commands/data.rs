@@ -40,7 +40,7 @@ enum Command {
         #[arg(long)]
         json: bool,
         #[command(flatten)]
-        reading: ReadingFlags,
+        reading: Box<ReadingFlags>,
     },
 }
 

@@ -127,7 +127,7 @@ mod tests {
         for columns in 1..200 {
             assert!(columns_of(&shown(columns)) <= columns, "{columns}");
         }
-        assert_eq!(shown(20), "epoch 3/6 loss 0.1…");
+        assert_eq!(shown(20), "epoch 3/6 loss 0.12…");
         let colored = line().with_bar("epoch 3/6", 0.5, 80, &Bar { colors: true, ..PLAIN });
         assert_eq!(console::strip_ansi_codes(&colored), shown(80));
         let plain = Bar { blocks: false, ..PLAIN };

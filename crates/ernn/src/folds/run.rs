@@ -53,7 +53,7 @@ pub fn train(
 /// Goes on where a training by folds was stopped.
 ///
 /// # Errors
-/// As [`train`], and if settings or data are others.
+/// As [`train()`], and if settings or data are others.
 pub fn resume(
     dataset: &Dataset,
     folder: RunFolder,

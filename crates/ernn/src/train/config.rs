@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::check::demand;
 use super::recipe::{self, Extent};
 use super::{defaults, layers};
 use crate::cell::CellConfig;
@@ -420,120 +421,16 @@ impl RunConfig {
         self.training.epochs = epochs;
         Ok(())
     }
-
-    /// Refuses values out of range; names the setting, its value and the allowed ones.
-    pub fn check(&self) -> Result<()> {
-        self.training.check()?;
-        let embedding = self.model.embedding.as_ref();
-        let rates = [
-            ("dropout", self.model.dropout),
-            ("layer_dropout", self.model.layer_dropout),
-            (
-                "embedding_dropout",
-                embedding.map_or(0.0, |embedding| embedding.dropout),
-            ),
-        ];
-        for (name, rate) in rates {
-            demand(
-                (0.0..1.0).contains(&rate),
-                name,
-                rate,
-                "a number from 0 up to, but not including, 1",
-            )?;
-        }
-        demand(
-            !self.model.bidirectional || self.training.tbptt == 0,
-            "tbptt",
-            self.training.tbptt,
-            "0 for a bidirectional model: its second direction begins at a sequence's end, which a piece does not have",
-        )?;
-        demand(!self.model.layers.is_empty(), "layers", 0, "at least one layer")?;
-        self.model.layers.iter().try_for_each(CellConfig::check)
-    }
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// The exponential of many times more is not a number of 32 bits.
-const MOST_GAIN: f64 = 10.0;
-
 impl TrainingSettings {
     /// Passes over the epochs: one, and another one to retrain.
     pub(crate) fn passes(&self) -> usize {
         1 + usize::from(self.retrain)
-    }
-
-    fn check(&self) -> Result<()> {
-        let finite = |value: f64, least: f64| value.is_finite() && value >= least;
-        let positive = |value: f64| value.is_finite() && value > 0.0;
-        let fraction = |value: f64| (0.0..1.0).contains(&value);
-        // TOML's integers have 63 bits.
-        demand(
-            i64::try_from(self.seed).is_ok(),
-            "seed",
-            self.seed,
-            "0 to 9223372036854775807",
-        )?;
-        demand(self.epochs > 0, "epochs", self.epochs, "at least 1")?;
-        demand(
-            self.max_steps == 0 || self.min_steps <= self.max_steps,
-            "min_steps",
-            self.min_steps,
-            &format!("at most max_steps, {}", self.max_steps),
-        )?;
-        demand(self.batch_size > 0, "batch_size", self.batch_size, "at least 1")?;
-        demand(
-            positive(self.learning_rate),
-            "learning_rate",
-            self.learning_rate,
-            "a number above 0",
-        )?;
-        demand(
-            finite(self.clip_norm, 0.0),
-            "clip_norm",
-            self.clip_norm,
-            "a number above 0, or 0 for no limit",
-        )?;
-        demand(
-            fraction(self.validation),
-            "validation",
-            self.validation,
-            "a part of the training sequences: 0 up to, but not including, 1",
-        )?;
-        demand(
-            (0.0..1.0).contains(&self.average),
-            "average",
-            self.average,
-            "a part that stays, from 0 up to, but not including, 1",
-        )?;
-        demand(
-            fraction(self.sparsity),
-            "sparsity",
-            self.sparsity,
-            "a share of zeros, from 0 up to, but not including, 1",
-        )?;
-        demand(
-            finite(self.input_noise, 0.0),
-            "input_noise",
-            self.input_noise,
-            "a standard deviation, 0 or more",
-        )?;
-        demand(
-            finite(self.input_offset, 0.0),
-            "input_offset",
-            self.input_offset,
-            "a standard deviation, 0 or more",
-        )?;
-        demand(
-            finite(self.input_gain, 0.0) && self.input_gain <= MOST_GAIN,
-            "input_gain",
-            self.input_gain,
-            "a standard deviation, 0 to 10",
-        )?;
-        check_optimizer(&self.optimizer)?;
-        check_schedule(&self.schedule)
     }
 
     /// Steps of a text that run, and learn, together.
@@ -553,57 +450,6 @@ impl TrainingSettings {
 
 /// Steps of a text that run together without a word about it: those of the paper.
 const WINDOW: usize = 300;
-
-fn check_optimizer(optimizer: &OptimizerConfig) -> Result<()> {
-    let (decay, memories, epsilon) = match optimizer {
-        OptimizerConfig::Adam(adam) => (
-            adam.weight_decay,
-            vec![("beta1", adam.beta1), ("beta2", adam.beta2)],
-            adam.epsilon,
-        ),
-        OptimizerConfig::AdamW(adam) => (
-            adam.weight_decay,
-            vec![("beta1", adam.beta1), ("beta2", adam.beta2)],
-            adam.epsilon,
-        ),
-        OptimizerConfig::Sgd(sgd) => (sgd.weight_decay, vec![("momentum", sgd.momentum)], 1.0),
-    };
-    for (name, memory) in memories {
-        demand(
-            (0.0..1.0).contains(&memory),
-            name,
-            memory,
-            "a number from 0 up to, but not including, 1",
-        )?;
-    }
-    demand(
-        epsilon.is_finite() && epsilon > 0.0,
-        "epsilon",
-        epsilon,
-        "a number above 0",
-    )?;
-    demand(decay.is_finite() && decay >= 0.0, "weight_decay", decay, "0 or more")
-}
-
-fn check_schedule(schedule: &Schedule) -> Result<()> {
-    let (name, value, holds, expected) = match *schedule {
-        Schedule::Constant => return Ok(()),
-        Schedule::Step { factor, .. } => ("factor", factor, factor > 0.0 && factor.is_finite(), "a number above 0"),
-        Schedule::Cosine { floor, .. } => ("floor", floor, floor >= 0.0 && floor.is_finite(), "0 or more"),
-    };
-    demand(holds, name, value, expected)
-}
-
-pub(super) fn demand(holds: bool, name: &str, found: impl ToString, expected: &str) -> Result<()> {
-    if holds {
-        return Ok(());
-    }
-    Err(Error::Setting {
-        name: name.to_string(),
-        found: found.to_string(),
-        expected: expected.to_string(),
-    })
-}
 
 /// Puts what is written over the defaults, table by table. A table of another `kind` takes the place of the default one.
 pub(crate) fn overlay(defaults: &mut toml::Table, written: toml::Table) {

@@ -3,7 +3,8 @@
 use toml::Value;
 
 use super::RunConfig;
-use super::config::{demand, overlay};
+use super::check::demand;
+use super::config::overlay;
 use super::defaults;
 use crate::cell::CellConfig;
 use crate::{Error, Result};

@@ -7,6 +7,7 @@
 
 mod aliases;
 mod by_name;
+mod check;
 mod close;
 mod config;
 mod curves;

@@ -295,5 +295,4 @@ fn divided(path: &Path, quotes: records::Divided) -> Error {
 }
 
 #[cfg(test)]
-#[path = "tests.rs"]
 mod tests;
