@@ -134,6 +134,22 @@ pub fn refuse_for_data(
             ("--input-noise", some(training.input_noise), !tokens, "numbers"),
             ("--input-offset", some(training.input_offset), !tokens, "numbers"),
             ("--input-gain", some(training.input_gain), !tokens, "numbers"),
+            ("--input-rotation", some(training.input_rotation), !tokens, "numbers"),
+            ("--input-crop", some(training.input_crop), !tokens, "numbers"),
+            ("--input-shift", some(training.input_shift), !tokens, "numbers"),
+            ("--input-warp", some(training.input_warp), !tokens, "numbers"),
+            (
+                "--input-mask-steps",
+                some(training.input_mask_steps),
+                !tokens,
+                "numbers",
+            ),
+            (
+                "--input-mask-channels",
+                some(training.input_mask_channels),
+                !tokens,
+                "numbers",
+            ),
             (
                 "--validation",
                 training.validation.is_some(),

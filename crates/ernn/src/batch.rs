@@ -145,8 +145,8 @@ impl<F: Real> Batch<F> {
         }
     }
 
-    /// Takes these sequences of a view, with noise on their values if wished, in place of what it held; memory is reused. Tokens
-    /// get no noise.
+    /// Takes these sequences of a view, with noise on their values, and augmented as the view says, if wished, in place of what it held; memory is
+    /// reused. Tokens get no noise.
     ///
     /// # Panics
     /// If an index is out of range.
@@ -165,14 +165,7 @@ impl<F: Real> Batch<F> {
             self.inputs.reset(1, &self.lengths);
             return;
         }
-        self.read(
-            view,
-            noise.filter(|noise| {
-                [noise.deviation, noise.offset, noise.gain]
-                    .iter()
-                    .any(|&size| size != 0.0)
-            }),
-        );
+        self.read(view, noise.filter(|noise| noise.adds() || view.is_augmented()));
         let mut starts = vec![0];
         starts.extend(self.lengths.iter().scan(0, |end, length| {
             *end += length * view.features();
@@ -221,8 +214,11 @@ impl<F: Real> Batch<F> {
             rest = tail;
         }
         places.into_par_iter().with_min_len(8).for_each(|(index, values)| {
-            view.read(index, values);
-            if let Some(noise) = noise {
+            let Some(noise) = noise else {
+                return view.read(index, values);
+            };
+            view.read_drawn(index, noise.seed, noise.epoch, values);
+            if noise.adds() {
                 noise.add(index, features, values);
             }
         });
@@ -230,6 +226,11 @@ impl<F: Real> Batch<F> {
 }
 
 impl Noise {
+    /// Whether there is any.
+    fn adds(&self) -> bool {
+        [self.deviation, self.offset, self.gain].iter().any(|&size| size != 0.0)
+    }
+
     /// Adds the noise of a sequence to its values `[length, features]`: `exp(gain n_c) x_tc + deviation n_tc + offset n_c`.
     fn add(&self, sequence: usize, features: usize, values: &mut [f32]) {
         let mut normals = Normals::new(self.seed, self.epoch as u64, sequence as u64);

@@ -71,8 +71,8 @@ pub struct SharedModelFlags {
     /// Lengths of triads (x, y, z of a sensor) as further channels, for sequences of numbers
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     pub magnitudes: Option<bool>,
-    /// Triads of channels by name or number, such as "ax,ay,az;gx,gy,gz" [default: names that differ in x, y, z alone, or in numbers by
-    /// threes]
+    /// Triads of channels by name or number, such as "ax,ay,az;gx,gy,gz", with | between those of devices that turn apart [default: names
+    /// that differ in x, y, z alone, or in numbers by threes]
     #[arg(long, value_name = "A,B,C;..")]
     pub triads: Option<String>,
     /// What the readout sees of the last layer: last (state), mean (of all states), or side by side mean-max (and each unit's largest
@@ -256,6 +256,24 @@ pub struct TrainingFlags {
     /// Standard deviation of the logarithm of a factor of each channel of a sequence, the same at all its steps
     #[arg(long, value_name = "X")]
     pub input_gain: Option<f64>,
+    /// Standard deviation of a random rotation (rad, about each axis) of the triads of each device, anew for each sequence and epoch
+    #[arg(long, value_name = "X")]
+    pub input_rotation: Option<f64>,
+    /// Largest share of a sequence that is cut off at its ends in training; the rest is stretched to its length
+    #[arg(long, value_name = "X")]
+    pub input_crop: Option<f64>,
+    /// Largest share of a sequence's length by which it comes earlier or later in training
+    #[arg(long, value_name = "X")]
+    pub input_shift: Option<f64>,
+    /// Standard deviation of the logarithm of the speed at which a sequence runs, now faster, now slower, in training
+    #[arg(long, value_name = "X")]
+    pub input_warp: Option<f64>,
+    /// Largest share of a sequence's steps that is masked in training
+    #[arg(long, value_name = "X")]
+    pub input_mask_steps: Option<f64>,
+    /// Largest share of the channels that is masked in training
+    #[arg(long, value_name = "X")]
+    pub input_mask_channels: Option<f64>,
     /// How much of the running average of the weights stays at a step; it is what is selected and saved (0: the last weights)
     #[arg(long, value_name = "X")]
     pub average: Option<f64>,
@@ -300,6 +318,12 @@ impl TrainingFlags {
         set(&mut training.input_noise, self.input_noise);
         set(&mut training.input_offset, self.input_offset);
         set(&mut training.input_gain, self.input_gain);
+        set(&mut training.input_rotation, self.input_rotation);
+        set(&mut training.input_crop, self.input_crop);
+        set(&mut training.input_shift, self.input_shift);
+        set(&mut training.input_warp, self.input_warp);
+        set(&mut training.input_mask_steps, self.input_mask_steps);
+        set(&mut training.input_mask_channels, self.input_mask_channels);
         set(&mut training.average, self.average);
         set(&mut training.validation, self.validation);
         set(&mut training.class_weights, self.class_weights);

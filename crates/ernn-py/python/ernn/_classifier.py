@@ -25,8 +25,9 @@ from ._sequences import Arrays, gather, threads
 _MODEL = ("dropout", "pooling", "bidirectional", "layer_dropout")
 _TRANSFORMS = ("differences", "compress", "magnitudes", "triads")
 _TRAINING = (
-    "epochs", "min_steps", "batch_size", "learning_rate", "clip_norm", "input_noise", "input_offset", "input_gain", "average",
-    "validation", "sparsity", "tbptt", "patience", "retrain",
+    "epochs", "min_steps", "batch_size", "learning_rate", "clip_norm", "input_noise", "input_offset", "input_gain",
+    "input_rotation", "input_crop", "input_shift", "input_warp", "input_mask_steps", "input_mask_channels",
+    "average", "validation", "sparsity", "tbptt", "patience", "retrain",
 )  # fmt: skip
 _LAYERS = ("hidden", "rank", "iterations", "activation")
 
@@ -87,6 +88,13 @@ class SequenceClassifier(ClassifierMixin, BaseEstimator):
     input_noise, input_offset, input_gain : float
         Standard deviation of noise, and of an offset of each channel, added to the normalized inputs in training, and of the logarithm of a factor
         of each channel.
+    input_rotation : float
+        Standard deviation (rad, about each axis) of a random rotation of the triads of each device in training.
+    input_crop, input_shift, input_warp : float
+        Largest share of a sequence that is cut off at its ends, and by which it comes earlier or later, in training; standard deviation of the
+        logarithm of the speed at which it runs.
+    input_mask_steps, input_mask_channels : float
+        Largest share of the steps, and of the channels, that is masked in training.
     average : float
         How much of the running average of the weights stays at a step (0.99); the average is what is selected. 0: the last weights.
     validation : float
@@ -160,6 +168,12 @@ class SequenceClassifier(ClassifierMixin, BaseEstimator):
         input_noise: Optional[float] = None,
         input_offset: Optional[float] = None,
         input_gain: Optional[float] = None,
+        input_rotation: Optional[float] = None,
+        input_crop: Optional[float] = None,
+        input_shift: Optional[float] = None,
+        input_warp: Optional[float] = None,
+        input_mask_steps: Optional[float] = None,
+        input_mask_channels: Optional[float] = None,
         average: Optional[float] = None,
         validation: Optional[float] = None,
         class_weight: Union[str, Dict[Any, float], None] = None,
@@ -202,6 +216,12 @@ class SequenceClassifier(ClassifierMixin, BaseEstimator):
         self.input_noise = input_noise
         self.input_offset = input_offset
         self.input_gain = input_gain
+        self.input_rotation = input_rotation
+        self.input_crop = input_crop
+        self.input_shift = input_shift
+        self.input_warp = input_warp
+        self.input_mask_steps = input_mask_steps
+        self.input_mask_channels = input_mask_channels
         self.average = average
         self.validation = validation
         self.class_weight = class_weight

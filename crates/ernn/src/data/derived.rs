@@ -201,6 +201,11 @@ impl Deriver {
         self.derived().outputs()
     }
 
+    /// How many of them are of one channel each: the first ones, kind after kind.
+    pub(super) fn by_channel(&self) -> usize {
+        self.features() - self.triads.len() / 3
+    }
+
     /// A memory for a stream of steps.
     pub fn memory(&self) -> Vec<f32> {
         vec![0.0; self.derived().memory()]

@@ -6,6 +6,7 @@
 
 mod archive;
 mod audio;
+mod augment;
 mod builtin;
 mod channels;
 mod checksum;
@@ -42,6 +43,7 @@ mod values;
 mod view;
 
 pub use audio::{open_recordings, sound_features};
+pub use augment::{Augmentation, Augmenter};
 pub use channels::ChannelMatch;
 pub use csv::{LabelKind, Layout, TableOptions};
 pub use derived::{Derivation, Deriver};

@@ -40,6 +40,12 @@ impl Normals {
         }
     }
 
+    /// The stream for a purpose, a seed and two positions; apart from those of other purposes and of [`Normals::new`].
+    pub fn of(purpose: &[u8; 8], seed: u64, first: u64, second: u64) -> Normals {
+        let apart = Normals::new(u64::from_le_bytes(*purpose), seed, first);
+        Normals::new(apart.state, first, second)
+    }
+
     /// Fills `out` with normal numbers of mean 0 and deviation 1.
     pub fn fill(&mut self, out: &mut [f32]) {
         out.fill(0.0);
@@ -68,7 +74,7 @@ impl Normals {
     }
 
     /// Uniform in (0, 1).
-    fn uniform(&mut self) -> f64 {
+    pub fn uniform(&mut self) -> f64 {
         ((self.word() >> 12) as f64 + 0.5) * 2f64.powi(-52)
     }
 }

@@ -25,7 +25,8 @@ pub struct Transforms {
     pub compress: bool,
     /// The length of each triad.
     pub magnitudes: bool,
-    /// Triads by the names of their channels, such as `ax,ay,az;gx,gy,gz`; empty: told from the names.
+    /// Triads by the names of their channels, such as `ax,ay,az;gx,gy,gz`, a `|` between those of devices that move apart; empty: told from
+    /// the names.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub triads: String,
 }
@@ -52,8 +53,20 @@ impl Transforms {
         if self.triads.trim().is_empty() {
             return Ok(told(names));
         }
-        let written = self.triads.split(';').filter(|triad| !triad.trim().is_empty());
-        written.map(|triad| written_triad(triad, names)).collect()
+        written(&self.triads, names)
+    }
+
+    /// The same, those of each device: of sensors that always turn alike. Names tell devices where each has the same sensors, two at least:
+    /// `arm_acc_x .. arm_gyro_z leg_acc_x .. leg_gyro_z`.
+    ///
+    /// # Errors
+    /// As [`Transforms::triads`].
+    pub fn devices(&self, names: &[String]) -> Result<Vec<Vec<Triad>>> {
+        if self.triads.trim().is_empty() {
+            return Ok(by_device(told(names), names));
+        }
+        let devices: Result<Vec<_>> = self.triads.split('|').map(|device| written(device, names)).collect();
+        Ok(devices?.into_iter().filter(|device| !device.is_empty()).collect())
     }
 
     /// Channels that are derived from those of these names; see [`Transforms::check`] for what is refused.
@@ -92,6 +105,11 @@ fn setting(name: &str, found: &str, expected: &str) -> Error {
     }
 }
 
+fn written(triads: &str, names: &[String]) -> Result<Vec<Triad>> {
+    let written = triads.split([';', '|']).filter(|triad| !triad.trim().is_empty());
+    written.map(|triad| written_triad(triad, names)).collect()
+}
+
 fn written_triad(written: &str, names: &[String]) -> Result<Triad> {
     let mut places = Vec::new();
     for name in written.split(',').map(str::trim) {
@@ -112,7 +130,7 @@ fn written_triad(written: &str, names: &[String]) -> Result<Triad> {
         setting(
             "triads",
             written.trim(),
-            "three channels between commas, triads between semicolons",
+            "three channels between commas, triads between semicolons, devices between bars",
         )
     })
 }
@@ -149,6 +167,33 @@ fn axes(name: &str) -> impl Iterator<Item = [String; 2]> {
             let axes = if letter == 'x' { ["y", "z"] } else { ["Y", "Z"] };
             axes.map(|axis| format!("{}{axis}{}", &name[..place], &name[place + 1..]))
         })
+}
+
+/// Triads whose names begin with a device, if each device has the same sensors, and more than one; else all are of one device.
+fn by_device(triads: Vec<Triad>, names: &[String]) -> Vec<Vec<Triad>> {
+    let mut devices: Vec<(&str, Vec<&str>, Vec<Triad>)> = Vec::new();
+    for &triad in &triads {
+        let name = names[triad[0] as usize].as_str();
+        let Some((device, sensor)) = name.split_once(['_', '-', '.', ' ']) else {
+            return one_device(triads);
+        };
+        match devices.iter_mut().find(|(other, ..)| *other == device) {
+            Some((_, sensors, own)) => {
+                sensors.push(sensor);
+                own.push(triad);
+            }
+            None => devices.push((device, vec![sensor], vec![triad])),
+        }
+    }
+    let alike = devices.iter().all(|(_, sensors, _)| *sensors == devices[0].1);
+    if devices.len() < 2 || devices[0].1.len() < 2 || !alike {
+        return one_device(triads);
+    }
+    devices.into_iter().map(|(.., triads)| triads).collect()
+}
+
+fn one_device(triads: Vec<Triad>) -> Vec<Vec<Triad>> {
+    if triads.is_empty() { Vec::new() } else { vec![triads] }
 }
 
 /// Names `a1 a2 a3 a4 a5 a6 ..`: as many of a kind as threes have.
@@ -192,6 +237,22 @@ mod tests {
     }
 
     #[test]
+    fn names_tell_devices_of_the_same_sensors() {
+        let devices = |text: &str| Transforms::default().devices(&names(text)).unwrap();
+        let apart = devices(
+            "T_acc_x T_acc_y T_acc_z T_mag_x T_mag_y T_mag_z RA_acc_x RA_acc_y RA_acc_z RA_mag_x RA_mag_y RA_mag_z",
+        );
+        assert_eq!(apart, [vec![[0, 1, 2], [3, 4, 5]], vec![[6, 7, 8], [9, 10, 11]]]);
+        let one = [vec![[0, 1, 2], [3, 4, 5]]];
+        assert_eq!(devices("acc_x acc_y acc_z gyro_x gyro_y gyro_z"), one);
+        assert_eq!(devices("ax ay az gx gy gz"), one);
+        let har =
+            "body_acc_x body_acc_y body_acc_z body_gyro_x body_gyro_y body_gyro_z total_acc_x total_acc_y total_acc_z";
+        assert_eq!(devices(har), [vec![[0, 1, 2], [3, 4, 5], [6, 7, 8]]]);
+        assert!(devices("a b").is_empty());
+    }
+
+    #[test]
     fn written_triads_go_before_told_ones() {
         let written = |triads: &str| Transforms {
             magnitudes: true,
@@ -213,6 +274,13 @@ mod tests {
             let error = written(triads).check(&channels).unwrap_err().to_string();
             assert!(error.starts_with(part), "{error}");
         }
+        let devices = |triads: &str| written(triads).devices(&channels).unwrap();
+        assert_eq!(devices("x,y,z;a,b,x"), [vec![[0, 1, 2], [3, 4, 0]]]);
+        assert_eq!(devices("x,y,z|a,b,x|"), [vec![[0, 1, 2]], vec![[3, 4, 0]]]);
+        assert_eq!(
+            written("x,y,z|a,b,x").triads(&channels).unwrap(),
+            [[0, 1, 2], [3, 4, 0]]
+        );
         let error = written("").check(&names("a b")).unwrap_err().to_string();
         assert!(
             error.starts_with("magnitudes: found the channels a, b, expected names that end in x"),

@@ -3,6 +3,7 @@
 //! A [`View`] borrows one or more parts and is the only way in which batches read them. Channels are derived, numbers normalized, pixels
 //! and noise made, where they are read.
 
+use super::augment::{Augmenter, Draw};
 use super::normalize::Reader;
 use super::{Derivation, Deriver, Normalization, Part, Values};
 use crate::{Error, Result};
@@ -18,6 +19,8 @@ pub struct View<'a> {
     /// What makes further channels of those of the data.
     deriver: Option<Deriver>,
     reader: Reader,
+    /// What training changes about them.
+    augmenter: Option<Augmenter>,
 }
 
 impl<'a> View<'a> {
@@ -43,6 +46,7 @@ impl<'a> View<'a> {
             tokens: None,
             deriver: None,
             reader: Reader::plain(parts.first().copied()),
+            augmenter: None,
             parts,
         }
     }
@@ -113,6 +117,17 @@ impl<'a> View<'a> {
             }
         }
         Ok(self)
+    }
+
+    /// The same sequences, changed where they are read for training, by [`View::read_drawn`] alone.
+    pub fn augmented(mut self, augmenter: Option<Augmenter>) -> Self {
+        self.augmenter = augmenter;
+        self
+    }
+
+    /// Whether training changes them.
+    pub fn is_augmented(&self) -> bool {
+        self.augmenter.is_some()
     }
 
     /// The numbers of a sequence with all derived channels, in `room` if there are any.
@@ -278,6 +293,30 @@ impl<'a> View<'a> {
             Values::Images(images) => images.read(sequence, self.reader.tables(), out),
             Values::Tokens(_) => panic!("tokens are not numbers"),
         }
+    }
+
+    /// Writes the normalized values of a sequence, `[length, features]`, as training sees them in an epoch.
+    ///
+    /// # Panics
+    /// As [`View::read`].
+    pub fn read_drawn(&self, index: usize, seed: u64, epoch: usize, out: &mut [f32]) {
+        let Some(augmenter) = &self.augmenter else {
+            return self.read(index, out);
+        };
+        let draw = Draw {
+            seed,
+            epoch: epoch as u64,
+            sequence: index as u64,
+        };
+        if augmenter.changes_numbers() {
+            let mut numbers = Vec::with_capacity(self.numbers(index).len());
+            augmenter.numbers(draw, self.numbers(index), &mut numbers);
+            self.read_from(&numbers, out);
+        } else {
+            self.read(index, out);
+        }
+        let by_channel = self.deriver.as_ref().map_or(self.channels(), Deriver::by_channel);
+        augmenter.mask(draw, [self.features(), by_channel], out);
     }
 
     /// Gives each sequence's numbers before they are normalized, with the positions among its stored ones that were filled in.

@@ -108,6 +108,23 @@ impl TrainingSettings {
             self.input_gain,
             "a standard deviation, 0 to 10",
         )?;
+        for (name, deviation) in [("input_rotation", self.input_rotation), ("input_warp", self.input_warp)] {
+            let expected = "a standard deviation, 0 to 10";
+            demand(
+                finite(deviation, 0.0) && deviation <= MOST_GAIN,
+                name,
+                deviation,
+                expected,
+            )?;
+        }
+        for (name, share) in [
+            ("input_crop", self.input_crop),
+            ("input_shift", self.input_shift),
+            ("input_mask_steps", self.input_mask_steps),
+            ("input_mask_channels", self.input_mask_channels),
+        ] {
+            demand(fraction(share), name, share, "a share: 0 up to, but not including, 1")?;
+        }
         check_optimizer(&self.optimizer)?;
         check_schedule(&self.schedule)
     }

@@ -9,7 +9,9 @@ use super::check::demand;
 use super::recipe::{self, Extent};
 use super::{defaults, layers};
 use crate::cell::CellConfig;
-use crate::data::{Dataset, MissingPolicy, OpenOptions, Preparation, TableOptions, Task, TextOptions, Transforms};
+use crate::data::{
+    Augmentation, Dataset, MissingPolicy, OpenOptions, Preparation, TableOptions, Task, TextOptions, Transforms,
+};
 use crate::model::{Embedding, ModelConfig, Pooling, Quantize};
 use crate::optim::{OptimizerConfig, Schedule};
 use crate::{Error, Result};
@@ -155,6 +157,24 @@ pub struct TrainingSettings {
     /// standard deviation.
     #[serde(default)]
     pub input_gain: f64,
+    /// Standard deviation of each component of a random rotation, rad, of all triads of a device alike, during training (see [`Augmentation`]).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub input_rotation: f64,
+    /// Largest share of a sequence's steps that is cut off at its ends during training; the rest is stretched.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub input_crop: f64,
+    /// Largest share of a sequence's steps by which everything comes earlier or later during training.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub input_shift: f64,
+    /// Standard deviation of the logarithm of the speed at which a sequence runs during training.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub input_warp: f64,
+    /// Largest share of a sequence's steps that is masked during training.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub input_mask_steps: f64,
+    /// Largest share of the channels that is masked during training.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub input_mask_channels: f64,
     /// What is measured, selected and saved is a running average of the parameters; this is how much of it stays at a step
     /// (0.99: about the last hundred steps). 0: the parameters themselves.
     pub average: f64,
@@ -192,6 +212,20 @@ pub enum ClassWeights {
     None,
     /// Every class weighs the same.
     Balanced,
+}
+
+impl TrainingSettings {
+    /// What training changes about the sequences.
+    pub fn augmentation(&self) -> Augmentation {
+        Augmentation {
+            rotation: self.input_rotation,
+            crop: self.input_crop,
+            shift: self.input_shift,
+            warp: self.input_warp,
+            mask_steps: self.input_mask_steps,
+            mask_channels: self.input_mask_channels,
+        }
+    }
 }
 
 impl RunConfig {

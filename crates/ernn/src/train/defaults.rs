@@ -37,6 +37,10 @@ const RUNNING_TEXT: Choice = Choice {
     retrain: false,
 };
 
+/// Sensors worn on the body sit a little differently on everyone: the standard deviation of a rotation about each axis, rad. Small motions at
+/// rest, which tell sitting from standing, vanish under normalization but for compressed channels.
+const WORN_ROTATION: f64 = 0.15;
+
 fn choice(source: &str) -> Choice {
     match plain_name(source) {
         text if is_running_text(text) => RUNNING_TEXT,
@@ -180,6 +184,7 @@ pub(super) fn for_source(source: &str) -> RunConfig {
     let choice = choice(source);
     let treebank = matches!(plain_name(source), "ptb-300" | "ptb-char");
     let running_text = treebank || is_running_text(source);
+    let worn = matches!(plain_name(source), "har-2" | "har-6" | "dsa-19");
     let mut cell = ErnnConfig {
         hidden: choice.hidden,
         rank: Rank::Low(choice.rank),
@@ -211,7 +216,10 @@ pub(super) fn for_source(source: &str) -> RunConfig {
             bidirectional: false,
             layer_dropout: 0.0,
             embedding: embedding(source),
-            transforms: Transforms::default(),
+            transforms: Transforms {
+                compress: worn,
+                ..Transforms::default()
+            },
             layers: vec![CellConfig::Ernn(cell)],
         },
         training: TrainingSettings {
@@ -228,6 +236,12 @@ pub(super) fn for_source(source: &str) -> RunConfig {
             input_noise: choice.input_noise,
             input_offset: choice.input_offset,
             input_gain: 0.0,
+            input_rotation: if worn { WORN_ROTATION } else { 0.0 },
+            input_crop: 0.0,
+            input_shift: 0.0,
+            input_warp: 0.0,
+            input_mask_steps: 0.0,
+            input_mask_channels: 0.0,
             average: if treebank { 0.999 } else { 0.99 },
             sparsity: 0.0,
             quantize: Quantize::None,

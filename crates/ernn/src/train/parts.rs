@@ -36,8 +36,10 @@ impl<'a> Parts<'a> {
             ClassWeights::None => None,
             ClassWeights::Balanced => Some(balanced(&fit, dataset.classes.len())),
         };
+        let augmentation = config.training.augmentation();
+        let augmenter = augmentation.ready(&config.model.transforms, &fit, &dataset.feature_names, dataset.task)?;
         Ok(Parts {
-            fit: fit.normalized(&normalization)?,
+            fit: fit.normalized(&normalization)?.augmented(augmenter),
             validation: validation
                 .map(|validation| validation.derived(&derivation)?.normalized(&normalization))
                 .transpose()?,
