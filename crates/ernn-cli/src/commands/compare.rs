@@ -8,9 +8,9 @@ use clap::{Args, ValueEnum};
 use ernn::cell::CellConfig;
 use ernn::compare::{self, Matching, Options, Plan, Request, RunDone, Shard, Start, Vary, Watcher};
 use ernn::data::Scheme;
-use ernn::train::{Ending, RunConfig};
+use ernn::train::Ending;
 
-use super::run_settings::{Given, stop_on_signals, threads};
+use super::run_settings::{Given, Judged, stop_on_signals, threads};
 use super::train_flags::{SharedModelFlags, TrainingFlags};
 use crate::failure::{Failure, Result};
 use crate::output::{self, say, seconds};
@@ -112,12 +112,12 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         stop: Arc::default(),
     };
     let dataset = given.open(&config)?;
-    let mut config = given.settings(Some(&dataset))?;
+    // Without folds, rows are chosen by a validation part.
+    let mut config = given.settings(Some(Judged {
+        dataset: &dataset,
+        judged: arguments.folds.is_some(),
+    }))?;
     arguments.model.apply_to_all(&mut config)?;
-    if arguments.folds.is_none() && arguments.training.validation.is_none() && arguments.config.is_none() {
-        // Rows are chosen by it.
-        config.training.validation = RunConfig::defaults(&config.data.source).training.validation;
-    }
     refuse_for_data(&arguments.model, &arguments.training, &config, &dataset)?;
     output::say_more(&format!("settings that all cells share:\n{}", config.to_toml()));
     let plan = Plan::new(&config, &dataset, &request(arguments))?;

@@ -21,16 +21,23 @@ pub struct Given<'a> {
     pub training: &'a TrainingFlags,
 }
 
+/// Data that was read, and whether a test part or folds judge the model in the end.
+#[derive(Clone, Copy)]
+pub struct Judged<'a> {
+    pub dataset: &'a Dataset,
+    pub judged: bool,
+}
+
 impl Given<'_> {
     /// Defaults of the data set, then the settings file, then flags. What data of one's own ask for is known once they are read; a
     /// settings file says all of it.
-    pub fn settings(&self, dataset: Option<&Dataset>) -> Result<RunConfig> {
+    pub fn settings(&self, dataset: Option<Judged>) -> Result<RunConfig> {
         let mut config = match (self.config, self.data, dataset) {
             (Some(path), source, _) => RunConfig::load(path, source)?,
             (None, Some(source), None) => RunConfig::defaults(source),
-            (None, Some(source), Some(dataset)) => {
+            (None, Some(source), Some(Judged { dataset, judged })) => {
                 let before = self.settings(None)?;
-                RunConfig::defaults_for(source, &open_options(&before), dataset)
+                RunConfig::defaults_for(source, &open_options(&before), dataset, judged)
             }
             (None, None, _) => {
                 return Err(Failure::Usage(

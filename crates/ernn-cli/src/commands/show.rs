@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
-use ernn::data::Dataset;
+use ernn::data::{Dataset, Scheme};
 use ernn::train::RunConfig;
 use toml::{Table, Value};
 
@@ -19,6 +19,8 @@ pub struct Sources<'a> {
     pub given: &'a HashSet<String>,
     /// The settings file, where there is one.
     pub file: Option<&'a Path>,
+    /// The folds that judge, where there are any.
+    pub folds: Option<Scheme>,
 }
 
 /// The settings as TOML that `--config` reads, with a reason behind each.
@@ -26,7 +28,10 @@ pub fn text(config: &RunConfig, dataset: &Dataset, sources: &Sources) -> String 
     let reasons = Reasons::new(config, dataset, sources);
     let part = &dataset.train;
     let mut text = format!(
-        "# all settings of a run; `ernn train --config FILE` with them does it\n# {} sequences of up to {} steps to train on\n\n",
+        "# all settings of a run; `ernn train --config FILE{}` with them does it\n# {} sequences of up to {} steps to train on\n\n",
+        sources
+            .folds
+            .map_or_else(String::new, |folds| format!(" --folds {folds}")),
         grouped(part.len()),
         grouped(part.longest()),
     );
@@ -88,7 +93,12 @@ impl<'a> Reasons<'a> {
             sources,
             any: table(&RunConfig::defaults("")),
             defaults: table(&RunConfig::defaults(&source)),
-            of_data: table(&RunConfig::defaults_for(&source, &config.data.options(), dataset)),
+            of_data: table(&RunConfig::defaults_for(
+                &source,
+                &config.data.options(),
+                dataset,
+                sources.folds.is_some() || dataset.test.is_some(),
+            )),
             // It was read before, or the run would have been refused.
             file: file.and_then(|text| text.parse().ok()).unwrap_or_default(),
             asked: table(config),

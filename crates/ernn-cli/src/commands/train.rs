@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use ernn::Error;
 use ernn::data::{self, Dataset};
-use ernn::folds;
+use ernn::folds::{self, Request};
 use ernn::names;
 use ernn::train::{self, Ending, Options, Out, Outcome, Report, RunConfig, RunFolder};
 
-use super::run_settings::{Given, open_options, stop_on_signals, threads};
+use super::run_settings::{Given, Judged, open_options, stop_on_signals, threads};
 use super::show::{self, Sources};
 use super::train_auto::{self, AutoFlags};
 use super::train_flags::{ModelFlags, TrainingFlags};
@@ -67,10 +67,9 @@ pub struct Arguments {
 /// Runs `ernn train`.
 pub fn run(arguments: &Arguments, flags: &HashSet<String>) -> Result<()> {
     if arguments.show {
-        let (config, file, dataset) = opened(arguments)?;
-        let file = file.as_deref();
-        let sources = Sources { given: flags, file };
-        return Ok(output::print_exactly(&show::text(&config, &dataset, &sources))?);
+        let opened = opened(arguments)?;
+        let text = show::text(&opened.config, &opened.dataset, &opened.sources(flags));
+        return Ok(output::print_exactly(&text)?);
     }
     let options = Options {
         out: arguments
@@ -108,20 +107,68 @@ fn given<'a>(arguments: &'a Arguments, file: Option<&'a Path>) -> Given<'a> {
     }
 }
 
-/// The settings, the settings file, and the data. What is wrong with flags is said before anything is read.
-fn opened(arguments: &Arguments) -> Result<(RunConfig, Option<PathBuf>, Dataset)> {
+/// What a run begins with.
+struct Opened {
+    config: RunConfig,
+    /// The settings file.
+    file: Option<PathBuf>,
+    dataset: Dataset,
+    /// The folds that judge, asked for or by default.
+    folds: Option<Request>,
+}
+
+impl Opened {
+    fn sources<'a>(&'a self, flags: &'a HashSet<String>) -> Sources<'a> {
+        Sources {
+            given: flags,
+            file: self.file.as_deref(),
+            folds: self.folds.map(|folds| folds.scheme),
+        }
+    }
+}
+
+/// Settings and data. What is wrong with flags is said before anything is read.
+fn opened(arguments: &Arguments) -> Result<Opened> {
     let (config, file) = settings(arguments, None)?;
     let dataset = given(arguments, file.as_deref()).open(&config)?;
+    let folds = arguments.folds.request().or_else(|| {
+        let scheme = RunConfig::folds_for(&config.data.source, &config.data.options(), &dataset);
+        scheme.filter(|_| by_default(arguments)).map(|scheme| Request {
+            scheme,
+            final_model: true,
+        })
+    });
+    let judged = dataset.test.is_some() || folds.is_some() || arguments.auto.is_asked();
     // A model to begin with has settings of its own.
     let config = match arguments.from {
-        None => settings(arguments, Some(&dataset))?.0,
+        None => {
+            let dataset = &dataset;
+            settings(arguments, Some(Judged { dataset, judged }))?.0
+        }
         Some(_) => config,
     };
-    Ok((config, file, dataset))
+    Ok(Opened {
+        config,
+        file,
+        dataset,
+        folds,
+    })
+}
+
+/// Whether nothing is said about how long a run trains and what judges it.
+fn by_default(arguments: &Arguments) -> bool {
+    let training = &arguments.training;
+    let said = arguments.epochs.is_some()
+        || training.validation.is_some()
+        || training.patience.is_some()
+        || training.retrain.is_some()
+        || arguments.config.is_some()
+        || arguments.from.is_some();
+    !said && !arguments.auto.is_asked()
 }
 
 /// Defaults, settings file and flags; and the settings file.
-fn settings(arguments: &Arguments, dataset: Option<&Dataset>) -> Result<(RunConfig, Option<PathBuf>)> {
+fn settings(arguments: &Arguments, dataset: Option<Judged>) -> Result<(RunConfig, Option<PathBuf>)> {
     let settings_of_run = arguments.from.as_deref().map(|run| run.join("config.toml"));
     let settings_of_run = settings_of_run.filter(|path| path.is_file());
     let file = arguments.config.clone().or(settings_of_run);
@@ -141,20 +188,26 @@ fn fresh(arguments: &Arguments, flags: &HashSet<String>, options: &Options) -> R
     if let Out::At(folder) = &options.out {
         RunFolder::check_free(folder)?;
     }
-    let (config, file, dataset) = opened(arguments)?;
-    let file = file.as_deref();
-    refuse_for_data(&arguments.model.shared, &arguments.training, &config, &dataset)?;
+    let opened = opened(arguments)?;
+    let (config, dataset) = (&opened.config, &opened.dataset);
+    refuse_for_data(&arguments.model.shared, &arguments.training, config, dataset)?;
     if output::says(Level::Verbose) {
-        output::say_more(&show::text(&config, &dataset, &Sources { given: flags, file }));
+        output::say_more(&show::text(config, dataset, &opened.sources(flags)));
     }
     stop_on_signals(&options.stop, "stopping after this batch");
     if let Some(request) = arguments.auto.request(arguments.folds.folds) {
-        return Ok((train_auto::fresh(&dataset, &config, &request, options)?, Vec::new()));
+        return Ok((train_auto::fresh(dataset, config, &request, options)?, Vec::new()));
     }
-    if let Some(request) = arguments.folds.request() {
-        return Ok((train_folds::fresh(&dataset, &config, request, options)?, Vec::new()));
+    if let Some(request) = opened.folds {
+        if arguments.folds.request().is_none() {
+            output::say(&format!(
+                "no test part, {} sequences: folds judge, then one model is trained on all of them (--validation 0.2: only one, on a part)",
+                dataset.train.len()
+            ));
+        }
+        return Ok((train_folds::fresh(dataset, config, request, options)?, Vec::new()));
     }
-    watched(|progress| train::train(&dataset, &config, options, progress))
+    watched(|progress| train::train(dataset, config, options, progress))
 }
 
 /// The report of a run, and the training loss of each epoch that was measured.

@@ -30,6 +30,11 @@ pub struct AutoFlags {
 }
 
 impl AutoFlags {
+    /// Whether a search is asked for.
+    pub fn is_asked(&self) -> bool {
+        self.auto.is_some()
+    }
+
     /// What is asked for, where it is.
     pub fn request(&self, scheme: Option<Scheme>) -> Option<auto::Request> {
         let time = self.auto?;

@@ -212,7 +212,7 @@ impl<'a> Space<'a> {
 
 /// The settings if nothing had been asked for.
 fn usual(asked: &RunConfig, dataset: &Dataset) -> RunConfig {
-    RunConfig::defaults_for(&asked.data.source, &asked.data.options(), dataset)
+    RunConfig::defaults_for(&asked.data.source, &asked.data.options(), dataset, true)
 }
 
 /// The settings with one more value; none if there is no such setting or value.
@@ -260,7 +260,7 @@ mod tests {
     }
 
     fn defaults(dataset: &Dataset) -> RunConfig {
-        RunConfig::defaults_for("mine.csv", &OpenOptions::default(), dataset)
+        RunConfig::defaults_for("mine.csv", &OpenOptions::default(), dataset, true)
     }
 
     #[test]

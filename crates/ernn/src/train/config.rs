@@ -10,7 +10,7 @@ use super::recipe::{self, Extent};
 use super::{defaults, layers};
 use crate::cell::CellConfig;
 use crate::data::{
-    Augmentation, Dataset, MissingPolicy, OpenOptions, Preparation, TableOptions, Task, TextOptions, Transforms,
+    Augmentation, Dataset, MissingPolicy, OpenOptions, Preparation, Scheme, TableOptions, Task, TextOptions, Transforms,
 };
 use crate::model::{Embedding, ModelConfig, Pooling, Quantize};
 use crate::optim::{OptimizerConfig, Schedule};
@@ -235,9 +235,16 @@ impl RunConfig {
     }
 
     /// The defaults of a data set that has been read: what its sequences ask for, where they are of one's own. They are no part of
-    /// a settings file, which stands on [`defaults`](Self::defaults).
-    pub fn defaults_for(source: &str, options: &OpenOptions, dataset: &Dataset) -> Self {
-        recipe::for_dataset(source, options, dataset)
+    /// a settings file, which stands on [`defaults`](Self::defaults). `judged`: whether a test part or folds judge the model in the end, so
+    /// that few sequences can all be trained on.
+    pub fn defaults_for(source: &str, options: &OpenOptions, dataset: &Dataset, judged: bool) -> Self {
+        recipe::for_dataset(source, options, dataset, judged)
+    }
+
+    /// The folds that judge a training of these data where nothing is said about it: few sequences of one's own without a test part. Else
+    /// none.
+    pub fn folds_for(source: &str, options: &OpenOptions, dataset: &Dataset) -> Option<Scheme> {
+        recipe::folds(source, options, dataset)
     }
 
     /// The defaults of so many classified sequences of numbers, the longest of so many steps, that others judge.

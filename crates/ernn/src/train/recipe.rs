@@ -6,15 +6,17 @@
 use toml::Value;
 
 use super::{RunConfig, defaults};
-use crate::data::{Dataset, OpenOptions, SourceKind, Task, kind};
+use crate::data::{self, Dataset, OpenOptions, Scheme, SourceKind, Task, kind};
 use crate::model::Pooling;
 
 /// Standard deviation of the noise on normalized inputs in training.
 pub(super) const INPUT_NOISE: f64 = 0.6;
 /// Optimizer steps at least: 60 epochs of some tens of sequences are too few.
 const LEAST_STEPS: usize = 1500;
-/// With fewer sequences, a best epoch on a fifth of them is a lottery: all of them are trained on, where there is a test part to judge with.
+/// With fewer sequences, a best epoch on a fifth of them is a lottery: all of them are trained on, where a test part or folds judge.
 const FEW: usize = 500;
+/// Folds that judge few sequences without a test part.
+const FOLDS: Scheme = Scheme::Number(5);
 /// Initial step sizes: so large, but less for long sequences, whose states would grow beyond all numbers.
 const LARGEST_ETA: f64 = 0.3;
 const ETA_TIMES_STEPS: f64 = 20.0;
@@ -30,22 +32,36 @@ pub(super) struct Extent {
 }
 
 /// The complete settings for these data where nothing is asked for.
-pub(super) fn for_dataset(source: &str, options: &OpenOptions, dataset: &Dataset) -> RunConfig {
-    let numbers = dataset.task == Task::Classification && !dataset.train.values.are_tokens();
-    let input_noise = match kind(source, options) {
-        SourceKind::Recordings => 0.3,
-        SourceKind::Table | SourceKind::Ts | SourceKind::Arrays | SourceKind::Other => INPUT_NOISE,
-        SourceKind::Known(_) | SourceKind::RunningText | SourceKind::Texts => return defaults::for_source(source),
-    };
-    if !numbers {
+pub(super) fn for_dataset(source: &str, options: &OpenOptions, dataset: &Dataset, judged: bool) -> RunConfig {
+    let Some(input_noise) = input_noise(source, options, dataset) else {
         return defaults::for_source(source);
-    }
+    };
     let extent = Extent {
         sequences: dataset.train.len(),
         longest: dataset.train.longest(),
-        judged: dataset.test.is_some() && dataset.validation.is_none(),
+        judged: judged && dataset.validation.is_none(),
     };
     for_extent(source, &extent, input_noise)
+}
+
+/// The noise for classified sequences of numbers of one's own; none for other data.
+fn input_noise(source: &str, options: &OpenOptions, dataset: &Dataset) -> Option<f64> {
+    let numbers = dataset.task == Task::Classification && !dataset.train.values.are_tokens();
+    let noise = match kind(source, options) {
+        SourceKind::Recordings => 0.3,
+        SourceKind::Table | SourceKind::Ts | SourceKind::Arrays | SourceKind::Other => INPUT_NOISE,
+        SourceKind::Known(_) | SourceKind::RunningText | SourceKind::Texts => return None,
+    };
+    numbers.then_some(noise)
+}
+
+/// The folds that judge, where nothing else is asked for: few sequences without a part of the data that does.
+pub(super) fn folds(source: &str, options: &OpenOptions, dataset: &Dataset) -> Option<Scheme> {
+    let own = input_noise(source, options, dataset).is_some();
+    let unjudged = dataset.test.is_none() && dataset.validation.is_none();
+    let few = dataset.train.len() < FEW && dataset.is_labelled();
+    // Fewer groups, or different sequences, than folds cannot be cut.
+    (own && unjudged && few && data::folds(&dataset.train, FOLDS, 0).is_ok()).then_some(FOLDS)
 }
 
 /// The complete settings for classified sequences of numbers.
@@ -90,7 +106,7 @@ mod tests {
     }
 
     fn settings(source: &str, dataset: &Dataset) -> RunConfig {
-        RunConfig::defaults_for(source, &OpenOptions::default(), dataset)
+        RunConfig::defaults_for(source, &OpenOptions::default(), dataset, dataset.test.is_some())
     }
 
     #[test]
@@ -98,6 +114,18 @@ mod tests {
         let validation = |sequences, test| settings("mine.csv", &dataset(sequences, 5, test)).training.validation;
         assert_eq!((validation(499, true), validation(500, true)), (0.0, 0.2));
         assert_eq!(validation(30, false), 0.2);
+    }
+
+    #[test]
+    fn folds_judge_few_sequences_that_nothing_else_does() {
+        let folds = |source: &str, dataset: &Dataset| RunConfig::folds_for(source, &OpenOptions::default(), dataset);
+        assert_eq!(folds("mine.csv", &dataset(499, 5, false)), Some(FOLDS));
+        for other in [dataset(500, 5, false), dataset(30, 5, true), dataset(4, 5, false)] {
+            assert_eq!(folds("mine.csv", &other), None);
+        }
+        assert_eq!(folds("digits", &dataset(30, 5, false)), None);
+        let config = RunConfig::defaults_for("mine.csv", &OpenOptions::default(), &dataset(30, 5, false), true);
+        assert_eq!(config.training.validation, 0.0);
     }
 
     #[test]
