@@ -72,6 +72,46 @@ fn folds_give_the_same_bits_for_any_number_of_threads_and_after_a_stop() {
     assert!(place.read("stopped/model.safetensors") == place.read("whole/model.safetensors"));
 }
 
+#[test]
+fn few_sequences_without_a_test_part_are_judged_by_folds_unless_something_is_said() {
+    let place = Place::new();
+    place.write("mine.csv", support::easy_csv(24));
+    let small = "train mine.csv --hidden 4 --rank 2 --min-steps 20 --threads 1";
+    let done = place.ok(&format!("{small} --out folds"));
+    assert!(
+        done.stderr.contains("no test part, 24 sequences: folds judge"),
+        "{}",
+        done.stderr
+    );
+    let report: Value = serde_json::from_str(&place.text("folds/result.json")).unwrap();
+    assert_eq!(
+        (&report["folds"]["scheme"], &report["folds"]["pooled"]["examples"]),
+        (&"5".into(), &24.into())
+    );
+    // The final model knows all sequences, and is the one that --validation 0 gives.
+    place.ok(&format!("{small} --validation 0 --out all"));
+    assert!(place.read("folds/model.safetensors") == place.read("all/model.safetensors"));
+    for said in [
+        "--epochs 2",
+        "--validation 0.2",
+        "--patience 3",
+        "--config all/config.toml",
+    ] {
+        let report = place.json(&format!("{small} {said}"));
+        assert!(report.get("folds").is_none_or(Value::is_null), "{said}: {report}");
+    }
+    // A test part judges by itself.
+    place.write("data/train.csv", support::easy_csv(24));
+    place.write("data/test.csv", support::easy_csv(10));
+    let report = place.json("train data --hidden 4 --rank 2 --min-steps 20");
+    assert_eq!((&report["part"], &report["examples"]), (&"test".into(), &10.into()));
+    assert!(report.get("folds").is_none_or(Value::is_null), "{report}");
+    assert_eq!(report["settings"]["training"]["validation"], 0.0);
+    // What is shown repeats it.
+    let shown = place.ok(&format!("{small} --show")).stdout;
+    assert!(shown.contains("ernn train --config FILE --folds 5"), "{shown}");
+}
+
 /// A long table of four persons whose labels cannot be told from the values of others: each person has a level of their own, and labels
 /// that go with the parity of a hidden number.
 fn persons() -> String {

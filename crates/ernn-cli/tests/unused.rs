@@ -83,6 +83,12 @@ fn flags_of_network_and_training_that_do_not_go_with_the_data() {
         ("story.txt --pooling mean", "--pooling"),
         ("story.txt --class-weights balanced", "--class-weights"),
         ("story.txt --input-noise 0.1", "--input-noise"),
+        ("story.txt --input-rotation 0.1", "--input-rotation"),
+        ("story.txt --input-crop 0.1", "--input-crop"),
+        ("story.txt --input-shift 0.1", "--input-shift"),
+        ("story.txt --input-warp 0.1", "--input-warp"),
+        ("story.txt --input-mask-steps 0.1", "--input-mask-steps"),
+        ("story.txt --input-mask-channels 0.1", "--input-mask-channels"),
     ] {
         let done = place.fails(
             &format!("train {arguments} --out run"),
