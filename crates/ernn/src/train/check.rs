@@ -108,6 +108,9 @@ impl TrainingSettings {
             self.input_gain,
             "a standard deviation, 0 to 10",
         )?;
+        if let Some(teacher) = &self.teacher {
+            teacher.check()?;
+        }
         check_optimizer(&self.optimizer)?;
         check_schedule(&self.schedule)
     }
