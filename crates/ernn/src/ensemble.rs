@@ -278,7 +278,7 @@ mod tests {
             report.members.iter().map(|member| member.seed).collect::<Vec<_>>(),
             [7, 8]
         );
-        let all = Ensemble::load(&[path.clone()]).unwrap();
+        let all = Ensemble::load(std::slice::from_ref(&path)).unwrap();
         assert_eq!(all.evaluate(dataset.test.as_ref().unwrap()).unwrap(), report.evaluation);
         assert_eq!(report.parameters, 2 * all.first().model.parameters().len());
         assert_eq!(
