@@ -131,6 +131,12 @@ pub fn refuse_for_data(
                 by_class,
                 "data with classes",
             ),
+            (
+                "--teacher",
+                training.teacher.is_some(),
+                dataset.task == Task::Classification,
+                "data with a class for each sequence",
+            ),
             ("--input-noise", some(training.input_noise), !tokens, "numbers"),
             ("--input-offset", some(training.input_offset), !tokens, "numbers"),
             ("--input-gain", some(training.input_gain), !tokens, "numbers"),

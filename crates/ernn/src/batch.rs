@@ -112,6 +112,8 @@ pub struct Batch<F: ernn_kernels::Real> {
     pub numbers: Vec<f32>,
     /// How much each sequence counts in the loss; empty: all the same.
     pub weights: Vec<f32>,
+    /// What a teacher says of each sequence: probabilities `[sequences, classes]`; empty where there is none.
+    pub soft_targets: Vec<f32>,
     /// Which sequence of the view each one is.
     pub indices: Vec<usize>,
     lengths: Vec<usize>,
@@ -139,6 +141,7 @@ impl<F: Real> Batch<F> {
             targets: Vec::new(),
             numbers: Vec::new(),
             weights: Vec::new(),
+            soft_targets: Vec::new(),
             indices: Vec::new(),
             lengths: Vec::new(),
             values: Vec::new(),
@@ -177,6 +180,18 @@ impl<F: Real> Batch<F> {
         });
     }
 
+    /// Takes what a teacher says of the sequences that it holds, from the probabilities of all in the view, `[sequences, classes]`.
+    ///
+    /// # Panics
+    /// If they are not those of the view that it was filled from.
+    pub fn teach(&mut self, probabilities: &[f32], classes: usize) {
+        self.soft_targets.clear();
+        for &index in &self.indices {
+            self.soft_targets
+                .extend_from_slice(&probabilities[index * classes..(index + 1) * classes]);
+        }
+    }
+
     /// Takes the steps of one batch of a text, with the tokens that follow them as targets.
     ///
     /// # Panics
@@ -200,6 +215,7 @@ impl<F: Real> Batch<F> {
         self.targets.clear();
         self.numbers.clear();
         self.weights.clear();
+        self.soft_targets.clear();
     }
 
     /// The values of all sequences one after the other, each one read, and given its noise, by whichever thread is free.

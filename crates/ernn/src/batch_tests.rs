@@ -54,6 +54,23 @@ fn similar_lengths_go_together() {
 }
 
 #[test]
+fn what_a_teacher_says_goes_with_its_sequence() {
+    let part = part(&[2, 5, 1, 3], 2);
+    let all: Vec<f32> = (0..4 * 3).map(|value| value as f32).collect();
+    let mut batch = Batch::<f32>::new();
+    for indices in [&[3, 0, 2][..], &[1]] {
+        batch.fill(&View::of(&part), indices, None);
+        assert!(batch.soft_targets.is_empty(), "of the batch before");
+        batch.teach(&all, 3);
+        let expected: Vec<f32> = indices
+            .iter()
+            .flat_map(|&index| all[3 * index..3 * index + 3].to_vec())
+            .collect();
+        assert_eq!(batch.soft_targets, expected);
+    }
+}
+
+#[test]
 fn a_batch_holds_values_targets_and_zero_padding() {
     let part = part(&[2, 5, 1, 3], 2);
     for isa in Isa::available() {

@@ -62,6 +62,8 @@ pub mod train;
 
 pub mod folds;
 
+pub mod ensemble;
+
 pub mod compare;
 
 pub mod auto;

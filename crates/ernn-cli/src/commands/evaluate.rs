@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use ernn::checkpoint::SavedModel;
-use ernn::evaluate::{self, Evaluation};
+use ernn::evaluate::{Ensemble, Evaluation};
 use ernn::train::RunConfig;
 use serde::Serialize;
 
@@ -16,13 +16,16 @@ use crate::reading::{ReadingFlags, settings};
 /// Arguments of `ernn evaluate`.
 #[derive(Args)]
 pub struct Arguments {
-    /// Model file or run folder
+    /// Model file, run folder or folder of an ensemble
     model: PathBuf,
     /// Known name, file or folder [default: the data that the model was trained on]
     data: Option<String>,
     /// Which part [default: test; else, of the data it was trained on, validation; else all]
     #[arg(long)]
     part: Option<PartName>,
+    /// Average the answers with those of these models, of the same classes and channels: an ensemble
+    #[arg(long = "with", value_name = "RUN,..", value_delimiter = ',')]
+    others: Vec<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -37,6 +40,37 @@ struct Report<'a> {
     part: &'static str,
     #[serde(flatten)]
     evaluation: Evaluation,
+    #[serde(flatten)]
+    ensemble: Option<Together<'a>>,
+}
+
+/// What an ensemble is made of, with the sizes of all its members together.
+#[derive(Serialize)]
+struct Together<'a> {
+    members: &'a [String],
+    parameters: usize,
+    nonzero_parameters: usize,
+    size_kb: f64,
+}
+
+impl<'a> Together<'a> {
+    /// None of one model alone.
+    fn of(models: &'a Ensemble) -> Option<Self> {
+        models.is_several().then(|| Together {
+            members: models.names(),
+            parameters: models.parameters(),
+            nonzero_parameters: models.nonzero_parameters(),
+            size_kb: models.size_kb(),
+        })
+    }
+
+    fn text(&self) -> String {
+        format!(
+            "{} models together: {}\n",
+            self.members.len(),
+            output::size(self.parameters, self.nonzero_parameters)
+        )
+    }
 }
 
 /// What the model's run was trained on: by the settings beside the model, which name the data folder as well, or by those in it.
@@ -66,24 +100,27 @@ fn own_data(model: &Path, saved: &SavedModel, reading: &ReadingFlags) -> Result<
 
 /// Runs `ernn evaluate`.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let saved = super::models::load(&arguments.model)?;
+    let models = super::models::load_all(&arguments.model, &arguments.others)?;
+    let saved = models.first();
     let (data, reading) = match &arguments.data {
         Some(data) => (data.clone(), arguments.reading.clone()),
-        None => own_data(&arguments.model, &saved, &arguments.reading)?,
+        None => own_data(&arguments.model, saved, &arguments.reading)?,
     };
-    let opened = Opened::new(&saved, &reading, &data)?;
-    let (name, part) = opened.test_first(&saved, arguments.part)?;
-    super::warn_of_length(&saved, part.longest());
+    let opened = Opened::of_all(models.members(), &reading, &data)?;
+    let (name, part) = opened.test_first(saved, arguments.part)?;
+    super::warn_all_of_length(models.members(), part.longest());
     let report = Report {
         model: &arguments.model,
         dataset: &opened.dataset.name,
         part: name,
-        evaluation: output::timed("evaluation", || evaluate::evaluate(&saved, part))?,
+        evaluation: output::timed("evaluation", || models.evaluate(part))?,
+        ensemble: Together::of(&models),
     };
     if arguments.json {
         output::print_json(&report)?;
     } else {
-        output::print(&output::evaluation(name, &report.evaluation))?;
+        let together = report.ensemble.as_ref().map_or_else(String::new, Together::text);
+        output::print(&(together + &output::evaluation(name, &report.evaluation)))?;
     }
     Ok(())
 }

@@ -26,6 +26,7 @@ mod show;
 mod source;
 mod stream_steps;
 mod train_auto;
+mod train_ensemble;
 pub mod train_flags;
 mod train_folds;
 
@@ -70,9 +71,16 @@ fn channel_order(saved: &SavedModel, source: &str, names: &[String]) -> Result<O
 
 /// Says what a person should know about sequences that are longer than those the model learned from.
 fn warn_of_length(saved: &SavedModel, longest: usize) {
-    if let Some(note) = length_note(&saved.model, longest) {
-        say(&format!("warning: {note}"));
-    }
+    warn_all_of_length(std::slice::from_ref(saved), longest);
+}
+
+/// The same for several models, each thing once.
+fn warn_all_of_length(models: &[SavedModel], longest: usize) {
+    let notes = models.iter().filter_map(|saved| length_note(&saved.model, longest));
+    let mut notes: Vec<String> = notes.collect();
+    notes.sort();
+    notes.dedup();
+    notes.iter().for_each(|note| say(&format!("warning: {note}")));
 }
 
 /// Refuses to write where something lies.

@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use ernn::Error;
-use ernn::checkpoint::SavedModel;
+use ernn::checkpoint::{EnsembleFolder, SavedModel};
 use ernn::data;
+use ernn::evaluate::Ensemble;
 
 use crate::failure::{Failure, Result};
+use crate::output::say;
 
 /// Loads a model file, or the model of a run folder.
 pub fn load(path: &Path) -> Result<SavedModel> {
@@ -14,9 +16,37 @@ pub fn load(path: &Path) -> Result<SavedModel> {
     Ok(SavedModel::load(path)?)
 }
 
+/// Loads models whose answers are averaged: files, run folders and folders of ensembles.
+pub fn load_all(first: &Path, others: &[PathBuf]) -> Result<Ensemble> {
+    let paths: Vec<PathBuf> = std::iter::once(first.to_path_buf())
+        .chain(others.iter().cloned())
+        .collect();
+    for path in paths.iter().filter(|path| !EnsembleFolder::is_at(path)) {
+        must_be_there(path)?;
+    }
+    let models = Ensemble::load(&paths)?;
+    let data = &models.first().provenance.fingerprint;
+    if models
+        .members()
+        .iter()
+        .any(|saved| saved.provenance.fingerprint != *data)
+    {
+        say("note: not all of these models were trained on the same sequences");
+    }
+    Ok(models)
+}
+
 /// Refuses a path at which no model can be, with those that lie beside it.
 pub fn must_be_there(path: &Path) -> Result<()> {
-    let problem = if !path.exists() {
+    let problem = if EnsembleFolder::is_at(path) {
+        return Err(Failure::Library(Error::Data {
+            dataset: path.display().to_string(),
+            problem: format!(
+                "found the folder of an ensemble, expected one model, such as that of {}",
+                EnsembleFolder::member(path, 1).display()
+            ),
+        }));
+    } else if !path.exists() {
         "no run folder or model file of this name"
     } else if path.is_dir() && !path.join("model.safetensors").exists() {
         "a folder without model.safetensors, expected a run folder or a model file"

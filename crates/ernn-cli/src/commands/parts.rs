@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use ernn::checkpoint::SavedModel;
 use ernn::data::{Dataset, View};
-use ernn::train;
+use ernn::train::{self, RunConfig};
 
 use crate::failure::{Failure, Result};
 use crate::output::{say_more, timed};
@@ -20,13 +20,23 @@ pub enum PartName {
 /// A data set as a model reads it.
 pub struct Opened {
     pub dataset: Dataset,
-    /// Whether the model was trained on it: then its split can be repeated.
+    /// Whether the model was trained on it: then its split can be repeated. Of several models, any of them.
     trained_on_it: bool,
+    /// Whether all models were trained on the same part of it.
+    split_alike: bool,
+    /// Whether a second pass has trained one of them on the validation part, too.
+    retrained: bool,
 }
 
 impl Opened {
     /// Opens a data set as the model's own was, with the model's vocabulary, its classes and its order of channels.
     pub fn new(saved: &SavedModel, reading: &ReadingFlags, source: &str) -> Result<Self> {
+        Self::of_all(std::slice::from_ref(saved), reading, source)
+    }
+
+    /// The same for models that go together, one at least; the first says how it is read.
+    pub fn of_all(models: &[SavedModel], reading: &ReadingFlags, source: &str) -> Result<Self> {
+        let saved = &models[0];
         let mut options = reading.as_for(saved)?.options();
         options.text.of_model = (!saved.vocabulary.is_empty()).then(|| saved.vocabulary.clone());
         reading.refuse_unused(source, &options)?;
@@ -37,8 +47,18 @@ impl Opened {
             dataset.parts_mut().for_each(|part| part.reorder(&order));
         }
         // A run that began with another model had its order, too.
-        let trained_on_it = saved.provenance.fingerprint == train::fingerprint(&dataset);
-        Ok(Opened { dataset, trained_on_it })
+        let fingerprint = train::fingerprint(&dataset);
+        let trained = models
+            .iter()
+            .filter(|saved| saved.provenance.fingerprint == fingerprint);
+        let runs = trained.map(settings).collect::<Result<Vec<_>>>()?;
+        let split = |run: &Option<RunConfig>| run.as_ref().map(|run| (run.training.validation, run.training.seed));
+        Ok(Opened {
+            dataset,
+            trained_on_it: !runs.is_empty(),
+            split_alike: runs.len() == models.len() && runs.windows(2).all(|pair| split(&pair[0]) == split(&pair[1])),
+            retrained: runs.iter().flatten().any(|run| run.training.retrain),
+        })
     }
 
     /// The part asked for; else the test part, else one that was not trained on, else all there is.
@@ -55,7 +75,8 @@ impl Opened {
             return self.part(saved, part);
         }
         if !self.splits() {
-            return Ok(("all", View::of(&self.dataset.train)));
+            let name = if self.trained_on_it { "train" } else { "all" };
+            return Ok((name, View::of(&self.dataset.train)));
         }
         match self.split(saved)? {
             (_, Some(validation)) => Ok(("validation", validation)),
@@ -76,7 +97,7 @@ impl Opened {
             PartName::Train if !self.splits() => Ok(("train", View::of(&self.dataset.train))),
             PartName::Train => Ok(("train", self.split(saved)?.0)),
             PartName::Validation if !self.splits() => Err(absent("validation")),
-            PartName::Validation if self.trained_on_all(saved)? => Err(Failure::Library(ernn::Error::Data {
+            PartName::Validation if self.retrained => Err(Failure::Library(ernn::Error::Data {
                 dataset: self.dataset.name.clone(),
                 problem: "found no validation part: --retrain has trained this model on all of it, expected --part train or test"
                     .to_string(),
@@ -88,20 +109,16 @@ impl Opened {
         }
     }
 
-    /// Whether there is a validation part, or one can be split off as the run did: that needs the run's own data.
+    /// Whether there is a validation part, or one can be split off as the run did: that needs the run's own data, and that all runs have split
+    /// it alike.
     fn splits(&self) -> bool {
-        self.dataset.validation.is_some() || self.trained_on_it
-    }
-
-    /// Whether the second pass of the run has trained on the validation part, too.
-    fn trained_on_all(&self, saved: &SavedModel) -> Result<bool> {
-        Ok(self.trained_on_it && settings(saved)?.is_some_and(|config| config.training.retrain))
+        self.dataset.validation.is_some() || self.split_alike
     }
 
     /// The run's own split, by the settings in the model; without a run, the data's own.
     fn split(&self, saved: &SavedModel) -> Result<(View<'_>, Option<View<'_>>)> {
         let dataset = &self.dataset;
-        if self.trained_on_all(saved)? {
+        if self.retrained {
             return Ok((
                 View::of_all(std::iter::once(&dataset.train).chain(&dataset.validation)),
                 None,

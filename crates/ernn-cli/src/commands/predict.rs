@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use ernn::checkpoint::SavedModel;
 use ernn::data::{self, MissingPolicy, OpenOptions, Sequences, Task, Vocabulary};
-use ernn::evaluate::{self, Answer, Prediction};
+use ernn::evaluate::{Answer, Ensemble, Prediction};
 use ernn::names;
 use serde_json::{Map, Value, json};
 
@@ -20,12 +20,15 @@ use crate::output::{say, significant, timed};
 /// Arguments of `ernn predict`.
 #[derive(Args)]
 pub struct Arguments {
-    /// Model file or run folder
+    /// Model file, run folder or folder of an ensemble
     model: PathBuf,
     /// File of sequences, labelled or not; for a model of texts a table or a .txt with a text a line; for one of recordings a .wav
     /// or a folder of them; or - for stdin
     #[arg(required_unless_present = "stream")]
     file: Option<String>,
+    /// Average the answers with those of these models, of the same classes and channels: an ensemble
+    #[arg(long = "with", value_name = "RUN,..", value_delimiter = ',')]
+    others: Vec<PathBuf>,
     /// Form of the lines
     #[arg(long, value_enum, default_value = "csv")]
     format: Format,
@@ -75,10 +78,16 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     if arguments.every.is_some() && !arguments.stream {
         return Err(Failure::Usage("--every goes with --stream alone".to_string()));
     }
-    let saved = super::models::load(&arguments.model)?;
-    let options = arguments.reading.options(&saved)?;
+    let models = super::models::load_all(&arguments.model, &arguments.others)?;
+    let saved = models.first();
+    let options = arguments.reading.options(saved)?;
     let source = Source::of(arguments.file.as_deref());
     if arguments.stream {
+        if models.is_several() {
+            return Err(Failure::Usage(
+                "--stream runs one model, and an ensemble is several: name one of them".to_string(),
+            ));
+        }
         let Some(steps) = source.open()? else {
             return Err(Failure::Usage(
                 "--stream reads from stdin or a pipe and cannot be used with a file of sequences: `--stream < FILE` reads its lines as steps"
@@ -89,24 +98,24 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             return Err(Failure::Usage(format!("--missing interpolate {CANNOT_LOOK_AHEAD}")));
         }
         let every = arguments.every.unwrap_or(1);
-        return predict_stream::run(&saved, steps, arguments.form(), every, options.missing);
+        return predict_stream::run(saved, steps, arguments.form(), every, options.missing);
     }
-    must_judge_sequences(&saved)?;
+    must_judge_sequences(saved)?;
     arguments
         .reading
-        .refuse_unused(&saved, &source.path().to_string_lossy())?;
-    let mut sequences = timed("reading the data", || open(&saved, source, &options))?;
+        .refuse_unused(saved, &source.path().to_string_lossy())?;
+    let mut sequences = timed("reading the data", || open(saved, source, &options))?;
     sequences
         .notes
         .iter()
         .for_each(|note| say(&format!("note: {}", names::line(note))));
-    if let Some(order) = super::channel_order(&saved, &sequences.source, &sequences.feature_names)? {
+    if let Some(order) = super::channel_order(saved, &sequences.source, &sequences.feature_names)? {
         sequences.part.reorder(&order);
     }
-    super::warn_of_length(&saved, sequences.part.longest());
+    super::warn_all_of_length(models.members(), sequences.part.longest());
     let (lines, problems) = match saved.model.config().task {
-        Task::Regression => number_lines(&saved, &sequences, arguments.format)?,
-        _ => class_lines(&saved, &sequences, arguments.form())?,
+        Task::Regression => number_lines(&models, &sequences, arguments.format)?,
+        _ => class_lines(&models, &sequences, arguments.form())?,
     };
     let mut out = BufWriter::new(io::stdout().lock());
     out.write_all(shown(lines, arguments.format).as_bytes())?;
@@ -175,11 +184,9 @@ fn open(saved: &SavedModel, source: Source, options: &OpenOptions) -> Result<Seq
 }
 
 /// A line for each class that the model gives.
-fn class_lines(saved: &SavedModel, sequences: &Sequences, form: Form) -> Result<(String, Vec<String>)> {
-    let answers = timed("prediction", || {
-        evaluate::predict_each(saved, &sequences.part, &sequences.names)
-    })?;
-    let (classes, names) = (&saved.classes, &sequences.names);
+fn class_lines(models: &Ensemble, sequences: &Sequences, form: Form) -> Result<(String, Vec<String>)> {
+    let answers = timed("prediction", || models.predict_each(&sequences.part, &sequences.names))?;
+    let (classes, names) = (&models.first().classes, &sequences.names);
     let lines = match form.format {
         Format::Csv => as_csv(classes, names, &answers, form.digits),
         Format::Json => as_json(classes, names, &answers, form.digits),
@@ -193,8 +200,8 @@ fn problems<T>(answers: Vec<Answer<T>>) -> Vec<String> {
 }
 
 /// A line for each number that the model gives.
-fn number_lines(saved: &SavedModel, sequences: &Sequences, format: Format) -> Result<(String, Vec<String>)> {
-    let answers = evaluate::number_each(saved, &sequences.part, &sequences.names)?;
+fn number_lines(models: &Ensemble, sequences: &Sequences, format: Format) -> Result<(String, Vec<String>)> {
+    let answers = models.number_each(&sequences.part, &sequences.names)?;
     let mut lines = String::new();
     if format == Format::Csv {
         lines += "sequence,value\n";

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use ernn::Error;
+use ernn::checkpoint::EnsembleFolder;
 use ernn::data::{self, Dataset};
 use ernn::folds::{self, Request};
 use ernn::names;
@@ -13,6 +14,7 @@ use ernn::train::{self, Ending, Options, Out, Outcome, Report, RunConfig, RunFol
 use super::run_settings::{Given, Judged, open_options, stop_on_signals, threads};
 use super::show::{self, Sources};
 use super::train_auto::{self, AutoFlags};
+use super::train_ensemble;
 use super::train_flags::{ModelFlags, TrainingFlags};
 use super::train_folds::{self, FoldFlags};
 use crate::failure::{Failure, Result};
@@ -43,6 +45,10 @@ pub struct Arguments {
     /// Go on with the run in this folder (more --epochs may be asked for)
     #[arg(long, value_name = "DIR")]
     resume: Option<PathBuf>,
+    /// Train N models, with the seeds S, S + 1 and so on from --seed, into one folder: `evaluate`, `predict` and --teacher take it as a model
+    /// and average the answers. It is N times as large and takes N times as long
+    #[arg(long, value_name = "N", conflicts_with_all = ["resume", "from", "folds", "auto"])]
+    ensemble: Option<usize>,
     /// Threads that compute [default: all]; the result does not depend on it
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
@@ -163,7 +169,9 @@ fn by_default(arguments: &Arguments) -> bool {
         || training.patience.is_some()
         || training.retrain.is_some()
         || arguments.config.is_some()
-        || arguments.from.is_some();
+        || arguments.from.is_some()
+        || training.teacher.is_some()
+        || arguments.ensemble.is_some();
     !said && !arguments.auto.is_asked()
 }
 
@@ -207,6 +215,9 @@ fn fresh(arguments: &Arguments, flags: &HashSet<String>, options: &Options) -> R
         }
         return Ok((train_folds::fresh(dataset, config, request, options)?, Vec::new()));
     }
+    if let Some(members) = arguments.ensemble {
+        return Ok((train_ensemble::fresh(dataset, config, members, options)?, Vec::new()));
+    }
     watched(|progress| train::train(dataset, config, options, progress))
 }
 
@@ -239,16 +250,19 @@ fn resumed(arguments: &Arguments, path: &Path, options: &Options) -> Result<Fini
         return Err(Failure::Usage(text.to_string()));
     }
     let by_folds = folds::is_run_by_folds(path);
-    let folder = match by_folds {
+    let ensemble = EnsembleFolder::is_at(path);
+    let folder = match by_folds || ensemble {
         true => RunFolder::open_without_checkpoint(path)?,
         false => RunFolder::open(path)?,
     };
     let mut config = folder.read_config()?;
     config.data.data_dir = arguments.reading.data_dir.clone().or(config.data.data_dir);
     if let Some(epochs) = arguments.epochs {
-        if by_folds {
-            let text = "--epochs: a training by folds goes on as it was begun; more epochs are another one (--config)";
-            return Err(Failure::Usage(text.to_string()));
+        if by_folds || ensemble {
+            let what = if ensemble { "an ensemble" } else { "a training by folds" };
+            return Err(Failure::Usage(format!(
+                "--epochs: {what} goes on as it was begun; more epochs are another one (--config)"
+            )));
         }
         config.extend_to(epochs)?;
     }
@@ -259,6 +273,9 @@ fn resumed(arguments: &Arguments, path: &Path, options: &Options) -> Result<Fini
     if by_folds {
         return Ok((train_folds::resumed(&dataset, folder, options)?, Vec::new()));
     }
+    if ensemble {
+        return Ok((train_ensemble::resumed(&dataset, &folder, options)?, Vec::new()));
+    }
     let options = Options {
         folds: folds::numbers(path)?,
         ..options.clone()
@@ -267,6 +284,9 @@ fn resumed(arguments: &Arguments, path: &Path, options: &Options) -> Result<Fini
 }
 
 fn summary(report: &Report, losses: &[f64]) -> String {
+    if !report.members.is_empty() {
+        return format!("{}{}", train_ensemble::summary(report), folder(report));
+    }
     let by_folds = report.folds.as_ref().map(train_folds::summary);
     let of_run = match report.part {
         "folds" => {

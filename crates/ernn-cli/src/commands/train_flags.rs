@@ -1,10 +1,12 @@
 //! Flags that change settings: each one is a setting of `config.toml` under its own name.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use ernn::model::Pooling;
 use ernn::model::Quantize;
 use ernn::optim::{OptimizerConfig, Schedule};
-use ernn::train::{ClassWeights, RunConfig};
+use ernn::train::{ClassWeights, RunConfig, TeacherSettings, TrainingSettings};
 use toml::Value;
 
 use crate::failure::{Failure, Result};
@@ -304,6 +306,16 @@ pub struct TrainingFlags {
     /// Seed of weights, split, batches, noise and dropout
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
+    /// Learn from these runs (or ensembles, or model files) as well: beside the labels, the mean of their probabilities for each sequence
+    #[arg(long, value_name = "RUN,..", value_delimiter = ',')]
+    pub teacher: Option<Vec<PathBuf>>,
+    /// With --teacher: its share in the loss, 0 to 1 [default: 0.5]
+    #[arg(long, value_name = "X")]
+    pub teacher_weight: Option<f64>,
+    /// With --teacher: what logits are divided by, the teacher's and the model's; higher says more of the classes that are not the likeliest
+    /// [default: 2]
+    #[arg(long, value_name = "X")]
+    pub teacher_temperature: Option<f64>,
 }
 
 impl TrainingFlags {
@@ -333,10 +345,31 @@ impl TrainingFlags {
         set(&mut training.patience, self.patience);
         set(&mut training.retrain, self.retrain);
         set(&mut training.seed, self.seed);
+        self.apply_teacher(training)?;
         if let Some(schedule) = self.schedule(&training.schedule, training.epochs)? {
             training.schedule = schedule;
         }
         self.apply_optimizer(&mut training.optimizer)
+    }
+
+    fn apply_teacher(&self, training: &mut TrainingSettings) -> Result<()> {
+        if let Some(runs) = &self.teacher {
+            let teacher = training.teacher.get_or_insert_with(TeacherSettings::default);
+            teacher.runs.clone_from(runs);
+        }
+        let given = [
+            ("--teacher-weight", self.teacher_weight),
+            ("--teacher-temperature", self.teacher_temperature),
+        ];
+        let Some(teacher) = &mut training.teacher else {
+            return match given.iter().find(|(_, value)| value.is_some()) {
+                None => Ok(()),
+                Some((flag, _)) => Err(Failure::Usage(format!("{flag} goes with --teacher alone"))),
+            };
+        };
+        set(&mut teacher.weight, self.teacher_weight);
+        set(&mut teacher.temperature, self.teacher_temperature);
+        Ok(())
     }
 
     fn schedule(&self, old: &Schedule, epochs: usize) -> Result<Option<Schedule>> {

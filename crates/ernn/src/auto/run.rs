@@ -154,7 +154,7 @@ struct Fit {
 
 impl<'a> Search<'a> {
     fn new(dataset: &'a Dataset, config: &'a RunConfig, request: &'a Request, options: &'a Options) -> Result<Self> {
-        folds::check(dataset)?;
+        folds::check(dataset, config)?;
         let seed = config.training.seed;
         let cut = |scheme, cut: u64| data::folds(&dataset.train, scheme, seed.wrapping_add(cut));
         let scheme = match request.scheme {

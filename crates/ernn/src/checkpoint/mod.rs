@@ -8,6 +8,7 @@
 //! old file or the new one and never a half.
 
 mod atomic;
+mod ensemble_folder;
 mod leftovers;
 pub(crate) mod null;
 mod run_state;
@@ -16,6 +17,7 @@ mod tensor_file;
 
 pub use atomic::write_atomically;
 pub(crate) use atomic::write_with_folder;
+pub use ensemble_folder::{EnsembleFolder, MOST_MEMBERS};
 pub(crate) use leftovers::{is_temporary, remove_leftovers, remove_unfinished, temporary_name};
 pub use run_state::{Best, EpochRecord, Phase, RunState, Tally};
 pub use saved_model::{Provenance, SavedModel};

@@ -110,6 +110,8 @@ pub struct RunState {
     /// The settings that it was trained with, as in `config.toml` but for what holds on one machine alone; empty in a file that an earlier
     /// version wrote.
     pub settings: String,
+    /// Checksum of the models that it learns from beside the labels; empty if there are none.
+    pub teacher: String,
     /// Pass of the run.
     pub phase: Phase,
     /// Whole epochs done in this phase.
@@ -143,6 +145,8 @@ struct Content {
     fingerprint: String,
     #[serde(default)]
     settings: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    teacher: String,
     phase: Phase,
     epoch: usize,
     tally: Tally,
@@ -166,6 +170,7 @@ impl RunState {
         let content = Content {
             fingerprint: self.fingerprint.clone(),
             settings: self.settings.clone(),
+            teacher: self.teacher.clone(),
             phase: self.phase,
             epoch: self.epoch,
             tally: self.tally,
@@ -222,6 +227,7 @@ impl RunState {
         Ok(RunState {
             fingerprint: content.fingerprint,
             settings: content.settings,
+            teacher: content.teacher,
             phase: content.phase,
             epoch: content.epoch,
             tally: content.tally,
@@ -276,6 +282,7 @@ mod tests {
         RunState {
             fingerprint: "f".to_string(),
             settings: "seed = 1".to_string(),
+            teacher: "t".to_string(),
             phase: Phase::Retrain,
             epoch: 3,
             tally: Tally {
@@ -311,6 +318,7 @@ mod tests {
         let first = RunState {
             best: None,
             support: Vec::new(),
+            teacher: String::new(),
             ..example()
         };
         first.save(&path).unwrap();

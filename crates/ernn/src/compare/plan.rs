@@ -287,7 +287,10 @@ fn kind_of(settings: &RunConfig) -> String {
 /// Settings are chosen by the validation part, which must then be there.
 fn judge(base: &RunConfig, dataset: &Dataset, request: &Request) -> Result<Part> {
     let part = match request.folds {
-        Some(_) => Part::Folds,
+        Some(_) => {
+            folds::check(dataset, base)?;
+            Part::Folds
+        }
         None if request.vary.is_empty() => Part::Test,
         None => Part::Validation,
     };

@@ -4,6 +4,7 @@
 //! whatever it shared a batch with.
 
 mod answers;
+mod ensemble;
 mod folds;
 mod metric;
 mod report;
@@ -12,6 +13,7 @@ pub(crate) mod statistics;
 mod stream;
 
 pub use answers::{Answer, number_each, predict_each};
+pub use ensemble::Ensemble;
 use ernn_kernels::RowLoss;
 pub use folds::{FoldReport, FoldResult, FoldsReport, GroupReport};
 pub use metric::Metric;
@@ -121,6 +123,16 @@ fn evaluate_classes(
     part: &View,
     workspace: &mut Workspace<f32>,
 ) -> Result<Evaluation> {
+    let labels = labels_of(part, classes.len())?;
+    let logits = logits_in(model, part, workspace)?;
+    let scores = rows(&logits, classes.len())
+        .zip(&labels)
+        .map(|(row, &label)| (prediction(row).class, loss(row, label)));
+    Ok(Evaluation::new(classes, &labels, scores))
+}
+
+/// The class of each sequence; refused if one has none.
+fn labels_of(part: &View, classes: usize) -> Result<Vec<u32>> {
     let labels = part.labels();
     if labels.len() != part.len() {
         let problem = format!(
@@ -130,15 +142,11 @@ fn evaluate_classes(
         );
         return Err(unusable(problem));
     }
-    if let Some(label) = labels.iter().find(|&&label| label as usize >= classes.len()) {
-        let problem = format!("found class number {label}, expected one below {}", classes.len());
+    if let Some(label) = labels.iter().find(|&&label| label as usize >= classes) {
+        let problem = format!("found class number {label}, expected one below {classes}");
         return Err(unusable(problem));
     }
-    let logits = logits_in(model, part, workspace)?;
-    let scores = rows(&logits, classes.len())
-        .zip(&labels)
-        .map(|(row, &label)| (prediction(row).class, loss(row, label)));
-    Ok(Evaluation::new(classes, &labels, scores))
+    Ok(labels)
 }
 
 fn evaluate_steps(model: &Model<f32>, part: &View, workspace: &mut Workspace<f32>) -> Result<Evaluation> {
@@ -191,6 +199,14 @@ impl Total {
 }
 
 fn evaluate_numbers(model: &Model<f32>, part: &View, workspace: &mut Workspace<f32>) -> Result<Evaluation> {
+    let targets = numbers_of(part)?;
+    let error = |(&found, &target): (&f32, &f32)| (f64::from(found) - f64::from(target)).powi(2);
+    let sum: f64 = logits_in(model, part, workspace)?.iter().zip(&targets).map(error).sum();
+    Ok(Evaluation::of_numbers(targets.len(), sum / targets.len().max(1) as f64))
+}
+
+/// The number of each sequence; refused if one has none.
+fn numbers_of(part: &View) -> Result<Vec<f32>> {
     let targets: Vec<f32> = (0..part.len()).filter_map(|index| part.number(index)).collect();
     if targets.len() != part.len() {
         let problem = format!(
@@ -200,9 +216,7 @@ fn evaluate_numbers(model: &Model<f32>, part: &View, workspace: &mut Workspace<f
         );
         return Err(unusable(problem));
     }
-    let error = |(&found, &target): (&f32, &f32)| (f64::from(found) - f64::from(target)).powi(2);
-    let sum: f64 = logits_in(model, part, workspace)?.iter().zip(&targets).map(error).sum();
-    Ok(Evaluation::of_numbers(targets.len(), sum / targets.len().max(1) as f64))
+    Ok(targets)
 }
 
 /// The logits of normalized sequences, `[sequences, classes]`, in the order of the part.
@@ -213,12 +227,18 @@ pub fn logits(model: &Model<f32>, part: &View) -> Result<Vec<f32>> {
 /// [`logits`], all finite; `names` as in [`predict_named`].
 fn finite_logits(model: &Model<f32>, part: &View, names: &[String]) -> Result<Vec<f32>> {
     let logits = logits(model, part)?;
-    for (sequence, row) in rows(&logits, model.config().classes).enumerate() {
+    must_be_finite(model, &logits, part, names)?;
+    Ok(logits)
+}
+
+/// Refuses logits of which one is not finite; `names` as in [`predict_named`].
+fn must_be_finite(model: &Model<f32>, logits: &[f32], part: &View, names: &[String]) -> Result<()> {
+    for (sequence, row) in rows(logits, model.config().classes).enumerate() {
         if let Some(value) = not_finite(row) {
             return Err(unusable(no_answer(part, sequence, names, value)));
         }
     }
-    Ok(logits)
+    Ok(())
 }
 
 /// Names a sequence whose output is no number.

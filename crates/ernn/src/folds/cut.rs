@@ -27,8 +27,15 @@ pub(crate) fn settings_for(config: &RunConfig, dataset: &Dataset) -> RunConfig {
     config
 }
 
-/// Refuses data without sequences that could be held out.
-pub(crate) fn check(dataset: &Dataset) -> Result<()> {
+/// Refuses data without sequences that could be held out, and a teacher that may have seen what a fold holds out.
+pub(crate) fn check(dataset: &Dataset, config: &RunConfig) -> Result<()> {
+    if let Some(teacher) = &config.training.teacher {
+        return Err(Error::Setting {
+            name: "teacher".to_string(),
+            found: teacher.names(),
+            expected: "none where folds judge: it may have been trained on what a fold holds out".to_string(),
+        });
+    }
     if dataset.task != Task::NextToken {
         return Ok(());
     }

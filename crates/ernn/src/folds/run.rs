@@ -112,7 +112,7 @@ struct Run<'a> {
 impl<'a> Run<'a> {
     fn new(dataset: &'a Dataset, config: &RunConfig, request: Request, options: &'a Options) -> Result<Self> {
         config.check()?;
-        cut::check(dataset)?;
+        cut::check(dataset, config)?;
         Ok(Run {
             dataset,
             config: cut::settings_for(config, dataset),
@@ -255,6 +255,7 @@ impl<'a> Run<'a> {
             settings: self.config.resolved(self.dataset),
             machine: Machine::here(self.options.threads),
             folds: Some(folds),
+            members: Vec::new(),
         };
         if let Some(folder) = &folder {
             folder.write_report(&report, &[])?;

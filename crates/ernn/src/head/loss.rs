@@ -58,25 +58,36 @@ pub fn weighted_cross_entropy<F: Real>(
     row_weights: Option<&[f32]>,
     gradient: &mut Vec<F>,
 ) -> F {
+    let shares = shares(targets, class_weights, row_weights);
+    gradient.clear();
+    gradient.extend_from_slice(logits);
+    if shares.iter().all(|&share| share == F::ZERO) {
+        gradient.fill(F::ZERO);
+        return F::ZERO;
+    }
+    let mut loss = F::ZERO;
+    for ((row, &target), &share) in gradient.chunks_exact_mut(classes).zip(targets).zip(&shares) {
+        loss += share * row_loss(row, target as usize, share);
+    }
+    loss
+}
+
+/// How much of the mean each row is: its weight, `w[y_n] v[n]`, in the sum of all; 0 for all where nothing counts.
+///
+/// # Panics
+/// If there is not one weight a row.
+pub(super) fn shares<F: Real>(targets: &[u32], class_weights: Option<&[F]>, row_weights: Option<&[f32]>) -> Vec<F> {
     let fits = |weights: &[f32]| weights.len() == targets.len();
     assert!(row_weights.is_none_or(fits), "one weight a row");
     let weight = |row: usize| {
         let of_class = class_weights.map_or(F::ONE, |weights| weights[targets[row] as usize]);
         row_weights.map_or(of_class, |weights| of_class * F::from_f64(f64::from(weights[row])))
     };
-    gradient.clear();
-    gradient.extend_from_slice(logits);
     let total: F = (0..targets.len()).map(weight).sum();
     if total == F::ZERO {
-        gradient.fill(F::ZERO);
-        return F::ZERO;
+        return vec![F::ZERO; targets.len()];
     }
-    let mut loss = F::ZERO;
-    for (index, row) in gradient.chunks_exact_mut(classes).enumerate() {
-        let share = weight(index) / total;
-        loss += share * row_loss(row, targets[index] as usize, share);
-    }
-    loss
+    (0..targets.len()).map(|row| weight(row) / total).collect()
 }
 
 /// Mean squared error of predictions `[sequences]`; sets their gradient.
@@ -113,7 +124,7 @@ fn row_loss<F: Real>(row: &mut [F], target: usize, share: F) -> F {
 }
 
 /// Replaces a row by `exp(row - max)` and gives the sum.
-fn exponentials<F: Real>(row: &mut [F]) -> F {
+pub(super) fn exponentials<F: Real>(row: &mut [F]) -> F {
     let largest = maximum(row);
     let mut sum = F::ZERO;
     for value in row {
@@ -123,7 +134,7 @@ fn exponentials<F: Real>(row: &mut [F]) -> F {
     sum
 }
 
-fn maximum<F: Real>(row: &[F]) -> F {
+pub(super) fn maximum<F: Real>(row: &[F]) -> F {
     row.iter().copied().fold(row[0], F::max)
 }
 

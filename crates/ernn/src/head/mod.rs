@@ -6,10 +6,12 @@
 //!
 //! Each function comes with its backward pass; none knows how the states were found.
 
+mod distillation;
 mod dropout;
 mod loss;
 mod readout;
 
+pub use distillation::{Distillation, SoftTargets, distilled_cross_entropy};
 pub use dropout::{apply_mask, dropout_mask};
 pub use loss::{balanced_class_weights, cross_entropy, softmax, squared_error, weighted_cross_entropy};
 pub use readout::Readout;

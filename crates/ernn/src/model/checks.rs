@@ -62,6 +62,12 @@ impl<F: Real> Model<F> {
         };
         let (labels, sequences) = (batch.targets.len(), batch.inputs.sequences());
         let steps: usize = batch.inputs.lengths().iter().sum();
+        let says = batch.soft_targets.len();
+        if options.distillation.is_some() && (says != sequences * classes || self.config.task != Task::Classification) {
+            let expected =
+                format!("{sequences} times {classes}, one a sequence and class, for classes of sequences alone");
+            return error("soft_targets", says, expected);
+        }
         match self.config.task {
             Task::Classification if labels != sequences => {
                 return error("labels", labels, format!("{sequences}, one a sequence"));

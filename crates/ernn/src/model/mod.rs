@@ -35,7 +35,9 @@ pub use self::states::LayerStates;
 use crate::batch::Batch;
 use crate::cell::{CellConfig, Equilibria, Span};
 use crate::data::Task;
-use crate::head::{apply_mask, dropout_mask, squared_error, weighted_cross_entropy};
+use crate::head::{
+    Distillation, SoftTargets, apply_mask, distilled_cross_entropy, dropout_mask, squared_error, weighted_cross_entropy,
+};
 use crate::{Error, Result};
 
 /// A model and its parameters.
@@ -112,6 +114,8 @@ pub struct LossOptions<F> {
     /// carried and no gradient flows. Memory then grows with the piece, not with the sequence. `None`, or a piece as long as the
     /// longest sequence: all of it.
     pub tbptt: Option<usize>,
+    /// How much the batch's soft targets count, for classes of sequences. `None`: there are none.
+    pub distillation: Option<Distillation>,
 }
 
 impl<F: Real> Model<F> {
@@ -393,12 +397,10 @@ impl<F: Real> Model<F> {
         let at_logits = &mut workspace.logit_gradient;
         let (loss, correct) = match self.config.task {
             Task::Regression => (squared_error(&logits, &batch.numbers, at_logits), 0),
-            _ => {
-                let weights = options.class_weights.as_deref();
-                let rows = (!batch.weights.is_empty()).then_some(&batch.weights[..]);
-                let loss = weighted_cross_entropy(&logits, readout.classes, &batch.targets, weights, rows, at_logits);
-                (loss, correct(&logits, &batch.targets, readout.classes))
-            }
+            _ => (
+                class_loss(&logits, readout.classes, batch, options, at_logits),
+                correct(&logits, &batch.targets, readout.classes),
+            ),
         };
         let own = self.readout_range();
         let at_pooled = &mut workspace.pooled_gradient;
@@ -507,6 +509,26 @@ impl<F: Real> Model<F> {
         let states = layer.directions.iter().map(|direction| direction.trace.states());
         states.map(|states| Pooled::of(self.config.pooled(), states)).collect()
     }
+}
+
+/// The loss of logits `[sequences, classes]` by labels and, where there is a teacher, by what it says; sets their gradient.
+fn class_loss<F: Real>(
+    logits: &[F],
+    classes: usize,
+    batch: &Batch<F>,
+    options: &LossOptions<F>,
+    gradient: &mut Vec<F>,
+) -> F {
+    let weights = options.class_weights.as_deref();
+    let rows = (!batch.weights.is_empty()).then_some(&batch.weights[..]);
+    let Some(distillation) = options.distillation else {
+        return weighted_cross_entropy(logits, classes, &batch.targets, weights, rows, gradient);
+    };
+    let teacher = SoftTargets {
+        probabilities: &batch.soft_targets,
+        distillation,
+    };
+    distilled_cross_entropy(logits, classes, &batch.targets, weights, rows, teacher, gradient)
 }
 
 /// So many zeros, or an error: their number is a person's choice.

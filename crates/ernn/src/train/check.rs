@@ -125,6 +125,9 @@ impl TrainingSettings {
         ] {
             demand(fraction(share), name, share, "a share: 0 up to, but not including, 1")?;
         }
+        if let Some(teacher) = &self.teacher {
+            teacher.check()?;
+        }
         check_optimizer(&self.optimizer)?;
         check_schedule(&self.schedule)
     }

@@ -117,6 +117,7 @@ impl Close<'_> {
             settings: run.config.clone(),
             machine: Machine::here(run.options.threads),
             folds: run.options.folds.clone(),
+            members: Vec::new(),
         }
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::check::demand;
 use super::recipe::{self, Extent};
-use super::{defaults, layers};
+use super::{TeacherSettings, defaults, layers};
 use crate::cell::CellConfig;
 use crate::data::{
     Augmentation, Dataset, MissingPolicy, OpenOptions, Preparation, Scheme, TableOptions, Task, TextOptions, Transforms,
@@ -202,6 +202,9 @@ pub struct TrainingSettings {
     pub optimizer: OptimizerConfig,
     /// How the learning rate falls.
     pub schedule: Schedule,
+    /// Models whose probabilities the run learns beside the labels; only for classes of sequences.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub teacher: Option<TeacherSettings>,
 }
 
 /// Whether rare classes weigh more.

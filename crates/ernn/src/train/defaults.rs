@@ -258,6 +258,7 @@ pub(super) fn for_source(source: &str) -> RunConfig {
                 every: choice.halve_every,
                 factor: 0.5,
             },
+            teacher: None,
         },
     }
 }

@@ -287,10 +287,14 @@ impl<'a> Pass<'a> {
             Some(streams) => self.batch.fill_text(self.parts.fit.tokens(0), streams, members[0]),
             None => self.batch.fill(&self.parts.fit, members, noise),
         }
+        if let Some(taught) = &self.parts.taught {
+            self.batch.teach(&taught.probabilities, self.classes.len());
+        }
         let options = LossOptions {
             class_weights: self.parts.class_weights.clone(),
             dropout: self.drops.then_some((seed, draw)),
             tbptt: self.piece,
+            distillation: self.parts.taught.as_ref().map(|taught| taught.distillation),
         };
         let (batch, workspace, gradient) = (&self.batch, &mut self.workspace, &mut self.gradient);
         if self.streams.is_none() {

@@ -29,6 +29,7 @@ mod restart;
 mod resumed;
 mod run;
 mod run_folder;
+mod teacher;
 mod thirds;
 
 pub use aliases::{ALIASES, alias};
@@ -40,10 +41,11 @@ pub(crate) use overfitting::Overfitting;
 pub use parts::{fingerprint, split};
 pub use past_run::PastRun;
 pub(crate) use recipe::eta;
-pub use report::{Ending, Machine, Report};
+pub use report::{Ending, Machine, MemberReport, Report};
 pub(crate) use run::file_stem;
 pub use run::{Options, Out, Outcome, resume, train};
 pub use run_folder::RunFolder;
+pub use teacher::TeacherSettings;
 
 /// Threads that this process may use.
 pub fn available_threads() -> usize {

@@ -1,5 +1,6 @@
 //! What a run trains on: the parts after the split, normalized, with what was measured on them.
 
+use super::teacher::{self, Taught};
 use super::{ClassWeights, RunConfig};
 use crate::checkpoint::{Checksum, Phase};
 use crate::data::{self, Dataset, Derivation, NoiseKind, Normalization, Part, Task, Values, View};
@@ -19,6 +20,8 @@ pub(super) struct Parts<'a> {
     pub normalization: Normalization,
     /// Weight of each class in the loss.
     pub class_weights: Option<Vec<f32>>,
+    /// What a teacher says of the sequences to train on.
+    pub taught: Option<Taught>,
 }
 
 impl<'a> Parts<'a> {
@@ -29,6 +32,7 @@ impl<'a> Parts<'a> {
             Phase::Select => split(dataset, config.training.validation, config.training.seed)?,
             Phase::Retrain => (everything(dataset), None),
         };
+        let taught = teacher::ask(config.training.teacher.as_ref(), dataset, &fit)?;
         let derivation = Derivation::fit(&config.model.transforms, &fit, &dataset.feature_names)?;
         let fit = fit.derived(&derivation)?;
         let normalization = Normalization::fit(&fit)?;
@@ -46,6 +50,7 @@ impl<'a> Parts<'a> {
             derivation,
             normalization,
             class_weights,
+            taught,
         })
     }
 }

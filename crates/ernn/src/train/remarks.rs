@@ -9,6 +9,7 @@
 //! rise          of the validation part: 5 times its lowest, and above a quarter of guessing
 //! ```
 
+use super::teacher::Taught;
 use super::{BatchProgress, Observer, Start};
 use crate::cell::CellConfig;
 use crate::checkpoint::{EpochRecord, Phase};
@@ -19,6 +20,8 @@ use crate::model::ModelConfig;
 pub(super) struct Remarks<'a> {
     observer: &'a mut dyn Observer,
     guessing: f64,
+    /// The same of the loss that is trained, in which a teacher's part may be larger.
+    guessing_in_training: f64,
     /// Whether step sizes are what helps.
     has_steps: bool,
     longest: usize,
@@ -40,9 +43,11 @@ struct Said {
 
 impl<'a> Remarks<'a> {
     pub fn new(observer: &'a mut dyn Observer, model: &ModelConfig, fit: &View) -> Self {
+        let guessing = guessing(model, fit);
         Remarks {
             observer,
-            guessing: guessing(model, fit),
+            guessing,
+            guessing_in_training: guessing,
             has_steps: model.layers.iter().any(|cell| matches!(cell, CellConfig::Ernn(_))),
             longest: fit.longest(),
             so_far: (0.0, 0),
@@ -52,13 +57,22 @@ impl<'a> Remarks<'a> {
         }
     }
 
+    /// The same for a run with a teacher, whose part of the loss of guessing is `T^2` times as large.
+    pub fn taught(mut self, taught: Option<&Taught>) -> Self {
+        if let Some(Taught { distillation, .. }) = taught {
+            let share = distillation.weight;
+            self.guessing_in_training *= 1.0 - share + share * distillation.temperature.powi(2);
+        }
+        self
+    }
+
     fn first(&self, loss: f64) -> Option<String> {
-        let high = loss > FIRST * self.guessing;
+        let high = loss > FIRST * self.guessing_in_training;
         high.then(|| {
             format!(
                 "the first loss is {}, and guessing has {}: the states grow over sequences of {} steps; what helps: {}",
                 number(loss),
-                number(self.guessing),
+                number(self.guessing_in_training),
                 self.longest,
                 self.smaller_states()
             )
@@ -75,7 +89,7 @@ impl<'a> Remarks<'a> {
 
     fn jump(&self, loss: f64, progress: &BatchProgress) -> Option<String> {
         let before = self.before?;
-        let high = loss > FIRST * self.guessing && loss > JUMP * before;
+        let high = loss > FIRST * self.guessing_in_training && loss > JUMP * before;
         high.then(|| {
             let steps = if self.has_steps { ", --steps per-iteration, a smaller --eta" } else { "" };
             format!(

@@ -106,4 +106,22 @@ pub struct Report {
     /// What training by folds has found, where it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folds: Option<FoldsReport>,
+    /// Of an ensemble, whose numbers are those of the averaged answers and whose sizes are sums: its members.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<MemberReport>,
+}
+
+/// One member of an ensemble.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MemberReport {
+    /// Seed of its run.
+    pub seed: u64,
+    /// What it is judged by on `part`, alone: accuracy, perplexity or mean squared error.
+    pub score: f64,
+    /// The part that the score is of: that of its own run.
+    pub part: String,
+    /// Its size, as in [`Report`].
+    pub size_kb: f64,
+    /// Wall time of its epochs.
+    pub train_seconds: f64,
 }

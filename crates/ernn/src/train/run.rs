@@ -11,7 +11,9 @@ use super::from;
 use super::length::{self, Length};
 use super::parts::{self, Parts};
 use super::remarks::Remarks;
-use super::{Ending, Observer, Report, RunConfig, RunFolder, Start, available_threads, memory, restart, resumed};
+use super::{
+    Ending, Observer, Report, RunConfig, RunFolder, Start, available_threads, memory, restart, resumed, teacher,
+};
 use crate::cell::CellConfig;
 use crate::checkpoint::{EpochRecord, Phase, RunState, SavedModel};
 use crate::data::{Dataset, Task, Values, View};
@@ -172,8 +174,9 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn go(&self, folder: Option<RunFolder>, state: RunState, observer: &mut dyn Observer) -> Result<Outcome> {
+    fn go(&self, folder: Option<RunFolder>, mut state: RunState, observer: &mut dyn Observer) -> Result<Outcome> {
         let parts = Parts::prepare(self.dataset, &self.config, state.phase)?;
+        teacher::keep(parts.taught.as_ref(), &mut state)?;
         let length = self.length(&parts, &state)?;
         let mut pass = self.pass(&parts, state, length)?;
         let mut folder = match folder {
@@ -186,7 +189,7 @@ impl<'a> Run<'a> {
             folder.write_checkpoint(pass.state())?;
         }
         self.announce(&parts, &mut pass, length.epochs, folder.as_ref(), observer);
-        let mut watched = Remarks::new(observer, &self.model, &parts.fit);
+        let mut watched = Remarks::new(observer, &self.model, &parts.fit).taught(parts.taught.as_ref());
         let end = pass.run(folder.as_mut(), &self.options.stop, &mut watched);
         let (state, model) = pass.into_parts();
         if let Some((gentler, what)) = end

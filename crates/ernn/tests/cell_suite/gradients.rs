@@ -114,6 +114,19 @@ fn gradients_are_those_of_finite_differences() {
     );
 }
 
+/// Of every fourth case: the mixture is formed at the logits, where all cases meet.
+#[test]
+fn gradients_with_a_teacher_are_those_of_finite_differences() {
+    let isas = Isa::available();
+    for (index, case) in cases().into_iter().step_by(4).enumerate() {
+        let alone = Loss::new(&case, Isa::best()).at(&case.parameters);
+        let case = case.taught();
+        let mixed = Loss::new(&case, Isa::best()).at(&case.parameters);
+        assert!((alone - mixed).abs() > 1e-3, "{}: the teacher says nothing", case.name);
+        check(&case, isas[index % isas.len()]);
+    }
+}
+
 /// What the finite differences prove for one instruction set holds for the others.
 #[test]
 fn all_instruction_sets_give_the_same_gradient() {

@@ -5,6 +5,7 @@ use ernn::cell::{
     AntisymmetricConfig, CellConfig, ErnnConfig, FastGrnnConfig, FastRnnConfig, GatedAntisymmetricConfig, Rank,
     SpectralConfig,
 };
+use ernn::head::Distillation;
 use ernn::model::{LossOptions, Model, ModelConfig, Pooling, Workspace};
 
 use crate::table::{batch, model_of};
@@ -252,6 +253,24 @@ fn pieces_of_no_steps_are_refused() {
         let text = result.expect_err("an error").to_string();
         assert_eq!(text, "tbptt: found 0, expected at least 1 step, or none");
     }
+}
+
+#[test]
+fn soft_targets_that_do_not_fit_are_refused() {
+    let model = Model::<f64>::new(model_of(cells()), 1).expect("a model");
+    let options = LossOptions {
+        distillation: Some(Distillation {
+            weight: 0.5,
+            temperature: 2.0,
+        }),
+        ..Default::default()
+    };
+    let mut batch = batch(2, &[4, 2]);
+    batch.soft_targets = vec![0.2; 5];
+    let mut gradient = vec![0.0; model.parameters().len()];
+    let result = model.loss_and_gradient(&batch, &options, &mut Workspace::default(), &mut gradient);
+    let text = result.expect_err("an error").to_string();
+    assert!(text.starts_with("soft_targets: found 5, expected 2 times 3"), "{text}");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use ernn::cell::{
     FastRnnConfig, GateActivation, GatedAntisymmetricConfig, GruConfig, LstmConfig, Projection, Rank, Reset, RnnConfig,
     Sign, Solver, Span, SpectralConfig, Start, StepSizes, UgrnnConfig,
 };
+use ernn::head::Distillation;
 use ernn::model::{LossOptions, Model, ModelConfig, Pooling};
 use ernn::{Isa, Panels, Real};
 use rand::seq::IndexedRandom;
@@ -32,6 +33,8 @@ pub struct Case {
     pub inputs: Vec<f64>,
     pub targets: Vec<u32>,
     pub class_weights: Option<Vec<f64>>,
+    /// What a teacher says, `[sequences, classes]`; empty where there is none.
+    pub soft_targets: Vec<f32>,
     /// Seed and epoch.
     pub dropout: Option<(u64, u64)>,
     /// Whether the loss is a smooth function of the parameters.
@@ -236,6 +239,7 @@ fn case(index: usize, choice: &Choice) -> Case {
         targets: lengths.iter().map(|_| rng.random_range(0..classes as u32)).collect(),
         class_weights: (choice.of("class weights") == 1)
             .then(|| (0..classes).map(|class| 0.5 + class as f64).collect()),
+        soft_targets: Vec::new(),
         dropout: (dropout + layer_dropout > 0.0).then_some((7, index as u64)),
         smooth,
         lengths,
@@ -266,6 +270,19 @@ fn narrow<F: Real>(values: &[f64]) -> Vec<F> {
 }
 
 impl Case {
+    /// The same with a teacher that is never quite sure.
+    pub fn taught(mut self) -> Self {
+        let classes = self.config.classes;
+        for sequence in 0..self.lengths.len() {
+            let row: Vec<f32> = (0..classes)
+                .map(|class| (1 + (sequence * 5 + class * 3) % 7) as f32)
+                .collect();
+            let sum: f32 = row.iter().sum();
+            self.soft_targets.extend(row.iter().map(|value| value / sum));
+        }
+        self
+    }
+
     /// Each cell with the size of its inputs and its parameters; the directions of a layer follow each other.
     pub fn cells(&self) -> Vec<(usize, &CellConfig, &[f64])> {
         let (mut inputs, mut rest) = (self.config.input_size, &self.parameters[..]);
@@ -293,7 +310,11 @@ impl Case {
         LossOptions {
             class_weights: self.class_weights.as_deref().map(narrow),
             dropout: self.dropout,
-            tbptt: None,
+            distillation: (!self.soft_targets.is_empty()).then_some(Distillation {
+                weight: 0.6,
+                temperature: 1.5,
+            }),
+            ..LossOptions::default()
         }
     }
 
@@ -331,6 +352,12 @@ impl Case {
         batch.inputs = inputs;
         batch.targets = sequences.iter().map(|&sequence| self.targets[sequence]).collect();
         batch.indices = sequences.iter().map(|&sequence| 3 * sequence + 1).collect();
+        for &sequence in sequences.iter().filter(|_| !self.soft_targets.is_empty()) {
+            let classes = self.config.classes;
+            batch
+                .soft_targets
+                .extend_from_slice(&self.soft_targets[sequence * classes..][..classes]);
+        }
         batch
     }
 

@@ -17,6 +17,7 @@ fn train<F: Real>(model: &Model<F>, tbptt: Option<usize>, dropout: bool) -> (F, 
         dropout: dropout.then_some(SEED_AND_EPOCH),
         class_weights: Some((1..=CLASSES).map(|class| F::from_f64(class as f64)).collect()),
         tbptt,
+        ..LossOptions::default()
     };
     let mut gradient = vec![F::ZERO; model.parameters().len()];
     let batch = batch(&sequences(&LENGTHS));
