@@ -8,6 +8,7 @@
 //! metric = "accuracy"                                 accuracy = 95.32
 //! seeds = 3                                           kilobytes = 17
 //! rows = ["ernn-k1", "lstm"]
+//! default = "ernn-k1"     # what `ernn train` does
 //!                                                     [[model.layers]]
 //! [data]                                              kind = "ernn"
 //! source = "har-2"                                    hidden = 80
@@ -68,6 +69,8 @@ pub struct Experiment {
     pub quick: Quick,
     /// In the order of the table.
     pub rows: Vec<Row>,
+    /// The row whose settings `ernn train` has where nothing is asked for; none where it has others.
+    pub default: Option<String>,
 }
 
 impl Experiment {
@@ -97,6 +100,7 @@ struct SharedFile {
     metric: Metric,
     seeds: usize,
     rows: Vec<String>,
+    default: Option<String>,
     data: Table,
     #[serde(default)]
     model: Table,
@@ -150,6 +154,9 @@ pub(super) fn read(root: &Path, name: &str, text: &str, rows: &[(&str, &str)]) -
         let found = format!("a file {row}.toml that is not among them");
         return Err(source.wrong(Some("rows"), &found, "the name of every row file"));
     }
+    if let Some(default) = shared.default.as_ref().filter(|default| !shared.rows.contains(default)) {
+        return Err(source.wrong(Some("default"), &format!("{default:?}"), "one of the rows"));
+    }
     let mut read_rows = Vec::new();
     for row in &shared.rows {
         let Some((_, text)) = rows.iter().find(|(name, _)| name == row) else {
@@ -180,6 +187,7 @@ pub(super) fn read(root: &Path, name: &str, text: &str, rows: &[(&str, &str)]) -
         seeds: shared.seeds,
         quick: shared.quick,
         rows: read_rows,
+        default: shared.default,
     })
 }
 

@@ -9,8 +9,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::embedded::EMBEDDED;
 use super::{Experiment, experiment};
+use crate::train::EMBEDDED;
 use crate::{Error, Result};
 
 /// What the rows of an experiment share.

@@ -13,7 +13,6 @@
 //! beside the results.
 
 mod available;
-mod embedded;
 mod experiment;
 mod files;
 mod grid;

@@ -1,15 +1,19 @@
-//! The settings that need no flag, all in this one place.
+//! The settings that need no flag.
 //!
-//! Found on validation parts; the literature's values stand in the cells' own defaults.
+//! Known data sets have those of the row that their experiment names as its default (`experiments/NAME`); what follows here is for all
+//! others, and found on validation parts. The literature's values stand in the cells' own defaults.
 
-use super::{ClassWeights, DataSettings, EmbeddingSettings, ModelSettings, RunConfig, TrainingSettings};
+use toml::{Table, Value};
+
+use super::config::overlay;
+use super::{ClassWeights, DataSettings, EmbeddingSettings, ModelSettings, RunConfig, TrainingSettings, experiments};
 use crate::cell::{Activation, CellConfig, ErnnConfig, Rank};
 use crate::data::{MissingPolicy, Preparation, TableOptions, TextOptions, Transforms, is_running_text, plain_name};
 use crate::model::{Pooling, Quantize};
 use crate::optim::{OptimizerConfig, Schedule};
 use crate::{Error, Result};
 
-/// What differs between data sets.
+/// What differs between kinds of data.
 struct Choice {
     hidden: usize,
     rank: usize,
@@ -18,9 +22,6 @@ struct Choice {
     learning_rate: f64,
     halve_every: usize,
     input_noise: f64,
-    input_offset: f64,
-    pooling: Pooling,
-    retrain: bool,
 }
 
 /// A running text that is not known: the values of Penn Treebank, smaller, and in more steps an epoch, as such texts are shorter.
@@ -32,102 +33,11 @@ const RUNNING_TEXT: Choice = Choice {
     learning_rate: 2e-3,
     halve_every: 3,
     input_noise: 0.0,
-    input_offset: 0.0,
-    pooling: Pooling::Last,
-    retrain: false,
 };
-
-/// Sensors worn on the body sit a little differently on everyone: the standard deviation of a rotation about each axis, rad. Small motions at
-/// rest, which tell sitting from standing, vanish under normalization but for compressed channels.
-const WORN_ROTATION: f64 = 0.15;
 
 fn choice(source: &str) -> Choice {
     match plain_name(source) {
         text if is_running_text(text) => RUNNING_TEXT,
-        "japanese-vowels" => Choice {
-            hidden: 64,
-            rank: 8,
-            epochs: 100,
-            batch_size: 30,
-            learning_rate: 1e-2,
-            halve_every: 25,
-            input_noise: 0.3,
-            input_offset: 0.0,
-            pooling: Pooling::Last,
-            retrain: false,
-        },
-        "digits" => Choice {
-            hidden: 64,
-            rank: 8,
-            epochs: 100,
-            batch_size: 64,
-            learning_rate: 1e-2,
-            halve_every: 25,
-            input_noise: 0.0,
-            input_offset: 0.0,
-            pooling: Pooling::Last,
-            retrain: false,
-        },
-        "har-2" | "har-6" => Choice {
-            hidden: 80,
-            rank: 20,
-            epochs: 20,
-            batch_size: 128,
-            learning_rate: 5e-3,
-            halve_every: 7,
-            input_noise: 0.3,
-            input_offset: 0.0,
-            pooling: Pooling::Mean,
-            retrain: true,
-        },
-        "dsa-19" => Choice {
-            hidden: 64,
-            rank: 4,
-            epochs: 60,
-            batch_size: 128,
-            learning_rate: 5e-3,
-            halve_every: 18,
-            input_noise: 0.6,
-            input_offset: 1.0,
-            pooling: Pooling::Mean,
-            retrain: true,
-        },
-        "google-12" | "google-30" | "speech-10" | "fsdd" => Choice {
-            hidden: 100,
-            rank: 24,
-            epochs: 40,
-            batch_size: 128,
-            learning_rate: 5e-3,
-            halve_every: 10,
-            input_noise: 0.3,
-            input_offset: 0.0,
-            pooling: Pooling::Mean,
-            retrain: false,
-        },
-        "ptb-300" | "ptb-char" => Choice {
-            hidden: 256,
-            rank: 15,
-            epochs: 16,
-            batch_size: 16,
-            learning_rate: 2e-3,
-            halve_every: 4,
-            input_noise: 0.0,
-            input_offset: 0.0,
-            pooling: Pooling::Last,
-            retrain: false,
-        },
-        "yelp-5" => Choice {
-            hidden: 128,
-            rank: 32,
-            epochs: 10,
-            batch_size: 128,
-            learning_rate: 2e-3,
-            halve_every: 3,
-            input_noise: 0.0,
-            input_offset: 0.0,
-            pooling: Pooling::Mean,
-            retrain: false,
-        },
         pictures if pictures.contains("mnist") || pictures.contains("cifar") => Choice {
             hidden: 128,
             rank: 16,
@@ -136,9 +46,6 @@ fn choice(source: &str) -> Choice {
             learning_rate: 5e-3,
             halve_every: 8,
             input_noise: 0.0,
-            input_offset: 0.0,
-            pooling: Pooling::Last,
-            retrain: false,
         },
         _ => Choice {
             hidden: 64,
@@ -148,43 +55,48 @@ fn choice(source: &str) -> Choice {
             learning_rate: 5e-3,
             halve_every: 20,
             input_noise: 0.1,
-            input_offset: 0.0,
-            pooling: Pooling::Last,
-            retrain: false,
         },
     }
 }
 
-/// The embedding of known texts; that of others follows from the data.
-fn embedding(source: &str) -> Option<EmbeddingSettings> {
+/// The experiment whose settings a known data set has.
+fn experiment(source: &str) -> &str {
     match plain_name(source) {
-        "ptb-300" | "ptb-char" => Some(EmbeddingSettings {
-            tied: true,
-            dropout: 0.2,
-            deviation: 0.1,
-            ..EmbeddingSettings::default()
-        }),
-        "yelp-5" => Some(EmbeddingSettings {
-            size: 128,
-            dropout: 0.3,
-            ..EmbeddingSettings::default()
-        }),
-        text if is_running_text(text) => Some(EmbeddingSettings {
-            tied: true,
-            dropout: 0.1,
-            deviation: 0.1,
-            ..EmbeddingSettings::default()
-        }),
-        _ => None,
+        "har-6" => "har-2",
+        "ptb-char" => "ptb-300",
+        name => name,
     }
+}
+
+/// Sets with few persons are trained anew on all of them in the end.
+fn retrains(source: &str) -> bool {
+    matches!(plain_name(source), "har-2" | "har-6" | "dsa-19")
 }
 
 /// The complete settings for a known data set, or for any other.
 pub(super) fn for_source(source: &str) -> RunConfig {
+    let general = general(source);
+    let Some(own) = experiments::settings_of(experiment(source)) else {
+        return general;
+    };
+    let mut settings = Table::try_from(&general).expect("settings are plain structs");
+    overlay(&mut settings, own);
+    let settings: RunConfig = Value::Table(settings)
+        .try_into()
+        .expect("the library's tests read every experiment");
+    RunConfig {
+        training: TrainingSettings {
+            retrain: retrains(source),
+            ..settings.training
+        },
+        ..settings
+    }
+}
+
+/// The complete settings for data that is not known.
+fn general(source: &str) -> RunConfig {
     let choice = choice(source);
-    let treebank = matches!(plain_name(source), "ptb-300" | "ptb-char");
-    let running_text = treebank || is_running_text(source);
-    let worn = matches!(plain_name(source), "har-2" | "har-6" | "dsa-19");
+    let running_text = is_running_text(source);
     let mut cell = ErnnConfig {
         hidden: choice.hidden,
         rank: Rank::Low(choice.rank),
@@ -207,19 +119,17 @@ pub(super) fn for_source(source: &str) -> RunConfig {
             table: TableOptions::default(),
         },
         model: ModelSettings {
-            dropout: match running_text {
-                true if treebank => 0.4,
-                true => 0.2,
-                false => 0.0,
-            },
-            pooling: choice.pooling,
+            dropout: if running_text { 0.2 } else { 0.0 },
+            pooling: Pooling::Last,
             bidirectional: false,
             layer_dropout: 0.0,
-            embedding: embedding(source),
-            transforms: Transforms {
-                compress: worn,
-                ..Transforms::default()
-            },
+            embedding: running_text.then(|| EmbeddingSettings {
+                tied: true,
+                dropout: 0.1,
+                deviation: 0.1,
+                ..EmbeddingSettings::default()
+            }),
+            transforms: Transforms::default(),
             layers: vec![CellConfig::Ernn(cell)],
         },
         training: TrainingSettings {
@@ -234,25 +144,21 @@ pub(super) fn for_source(source: &str) -> RunConfig {
             validation: 0.2,
             class_weights: ClassWeights::None,
             input_noise: choice.input_noise,
-            input_offset: choice.input_offset,
+            input_offset: 0.0,
             input_gain: 0.0,
-            input_rotation: if worn { WORN_ROTATION } else { 0.0 },
+            input_rotation: 0.0,
             input_crop: 0.0,
             input_shift: 0.0,
             input_warp: 0.0,
             input_mask_steps: 0.0,
             input_mask_channels: 0.0,
-            average: if treebank { 0.999 } else { 0.99 },
+            average: 0.99,
             sparsity: 0.0,
             quantize: Quantize::None,
             from: None,
-            tbptt: match running_text {
-                true if treebank => 35,
-                true => 50,
-                false => 0,
-            },
+            tbptt: if running_text { 50 } else { 0 },
             patience: 0,
-            retrain: choice.retrain,
+            retrain: false,
             optimizer: OptimizerConfig::default(),
             schedule: Schedule::Step {
                 every: choice.halve_every,
@@ -283,7 +189,8 @@ pub(super) fn layer(source: &str, kind: &str) -> Result<CellConfig> {
             expected: one_of(CellConfig::KINDS),
         });
     };
-    Ok(cell.with_hidden(choice(source).hidden))
+    let hidden = for_source(source).model.layers.first().map_or(0, CellConfig::hidden);
+    Ok(cell.with_hidden(hidden))
 }
 
 #[cfg(test)]
