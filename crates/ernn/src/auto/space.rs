@@ -8,14 +8,14 @@ use toml::{Table, Value};
 
 use crate::Result;
 use crate::compare::{Varied, parameters, value};
-use crate::data::Dataset;
 use crate::data::random::stream;
+use crate::data::{Dataset, Task, Values};
 use crate::train::{RunConfig, eta};
 
 const PURPOSE: &[u8; 8] = b"auto\0\0\0\0";
 
 /// Settings by their names in the settings file, and their values, that of the recipe first.
-const AXES: [(&str, &[&str]); 8] = [
+const AXES: [(&str, &[&str]); 10] = [
     ("cell", &["ernn", "gru", "fastgrnn"]),
     ("pooling", &["mean-max", "mean", "last"]),
     ("differences", &["true", "false"]),
@@ -24,14 +24,17 @@ const AXES: [(&str, &[&str]); 8] = [
     ("input_noise", &["0.6", "0.3", "0.1", "0"]),
     ("hidden", &["64", "32", "128"]),
     ("learning_rate", &["0.005", "0.01", "0.002"]),
+    ("input_rotation", &["0", "0.15"]),
+    ("input_warp", &["0", "0.1"]),
 ];
 
 /// Changes of the recipe that are tried before anything is drawn.
-const DESIGNED: [&[(&str, &str)]; 9] = [
+const DESIGNED: [&[(&str, &str)]; 10] = [
     &[],
     &[("cell", "gru")],
     &[("differences", "false")],
     &[("compress", "true")],
+    &[("compress", "true"), ("input_rotation", "0.15")],
     &[("steps", "per-step")],
     &[("cell", "fastgrnn")],
     &[("pooling", "last")],
@@ -81,7 +84,7 @@ impl<'a> Space<'a> {
                 .map(|text| value(text))
                 .filter(|value| applied(&base, name, value).is_some());
             let values: Vec<Value> = known.collect();
-            if !values.is_empty() && !fixed(name) {
+            if !values.is_empty() && !fixed(name) && applies(name, asked, dataset) {
                 axes.push(Axis { name, values });
             }
         }
@@ -207,6 +210,22 @@ impl<'a> Space<'a> {
             }
         }
         None
+    }
+}
+
+/// Whether a setting can change anything for these data.
+fn applies(name: &str, asked: &RunConfig, dataset: &Dataset) -> bool {
+    let numbers = matches!(dataset.train.values, Values::Numbers(_));
+    let transforms = &asked.model.transforms;
+    match name {
+        "input_rotation" => {
+            numbers
+                && transforms
+                    .devices(&dataset.feature_names)
+                    .is_ok_and(|found| !found.is_empty())
+        }
+        "input_warp" => numbers && dataset.task != Task::StepClassification,
+        _ => true,
     }
 }
 
