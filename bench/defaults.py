@@ -10,6 +10,7 @@ How it measures, and how to make the environment: bench/defaults.md.
 import argparse
 import csv
 import datetime
+import fcntl
 import importlib.metadata
 import importlib.util
 import json
@@ -93,19 +94,17 @@ def run_ernn(contestant, folder, seed, folds, options):
     with tempfile.TemporaryDirectory() as scratch:
         run = Path(scratch) / "run"
         command = [options.ernn, "train", folder, "--seed", seed, "--threads", 1, "--json", "--out", run, *shlex.split(contestant.flags)]
-        command += ["--folds", folds, *([] if "--auto" in contestant.flags else ["--no-final"])] if folds else []
+        command += ["--folds", folds, "--no-final"] if folds else []
         printed, said, trained = run_process([str(word) for word in command], options.timeout)
         result = json.loads(printed)
-        accuracy, predicted = result["accuracy"], None
-        if folds and "--auto" in contestant.flags:
-            accuracy = json.loads((run / "folds" / "folds.json").read_text())["pooled"]["accuracy"]
+        predicted = None
         if not folds:
             test = folder / f"{folder.name}_TEST.ts"
-            predicted = run_process([str(options.ernn), "predict", str(run), str(test), "--threads", "1"], options.timeout)[2]
+            predicted = run_process([str(options.ernn), "predict", str(run), str(test)], options.timeout)[2]
     notes = [line for line in said.splitlines() if line.lower().startswith(("warning", "note"))]
-    if result.get("part") != ("folds" if folds else "test") and not (folds and "--auto" in contestant.flags):
-        notes.append(f"judged on the {result.get('part')} part")
-    return {"accuracy": accuracy, "size_kb": result["size_kb"], "train_cpu_s": trained, "predict_cpu_s": predicted,
+    if result["part"] != ("folds" if folds else "test"):
+        raise Failed(f"judged by the {result['part']} part")
+    return {"accuracy": result["accuracy"], "size_kb": result["size_kb"], "train_cpu_s": trained, "predict_cpu_s": predicted,
             "notes": notes, "settings": result["settings"], "steps": result["optimizer_steps"]}
 
 
@@ -119,6 +118,8 @@ def run_package(contestant, folder, seed, folds, options):
 def missing(contestant, options):
     """Why a contestant cannot run, or nothing."""
     if contestant.kind == "ernn":
+        if options.folds and "--auto" in contestant.flags:
+            return "a search by folds reads the test part in the end"
         return "" if options.ernn else "no --ernn PATH"
     lacking = [package for package in contestant.packages if importlib.util.find_spec(package) is None]
     return f"{', '.join(lacking)} not installed" if lacking else ""
@@ -141,10 +142,7 @@ class Results:
     def has(self, key, retry):
         """Also a row without a figure, unless those are tried again."""
         found = [row for row in self.rows if tuple(row[name] for name in report.KEY) == key]
-        if found and retry and found[0]["accuracy"] is None:
-            self.rows.remove(found[0])
-            return False
-        return bool(found)
+        return bool(found) and not (retry and found[0]["accuracy"] is None)
 
     def check(self, contestant, now):
         """Rows of one contestant are of one version and of the same flags."""
@@ -154,11 +152,19 @@ class Results:
                          f"this is {now} with '{contestant.flags}': name another --out or --label")
 
     def add(self, row):
-        self.rows.append(row)
-        self.save()
+        """Several processes may share a file: what others have added meanwhile stays."""
+        self.csv.parent.mkdir(parents=True, exist_ok=True)
+        folder = os.open(self.csv.parent, os.O_RDONLY)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX)
+            mine = tuple(row[name] for name in report.KEY)
+            kept = json.loads(self.json.read_text())["rows"] if self.json.is_file() else []
+            self.rows = [other for other in kept if tuple(other[name] for name in report.KEY) != mine] + [row]
+            self.save()
+        finally:
+            os.close(folder)
 
     def save(self):
-        self.csv.parent.mkdir(parents=True, exist_ok=True)
         head = json.dumps({"machine": self.machine, "skipped": self.skipped})[:-1]
         swap(self.json, head + ', "rows": [\n' + ",\n".join(json.dumps(row) for row in self.rows) + "\n]}\n")
         with open(self.csv.with_suffix(".part"), "w", newline="") as file:
@@ -284,7 +290,6 @@ def main():
         return
     results = Results(options.out) if options.table else work(options, contestants)
     text = report.tables(results.machine, results.rows, results.skipped)
-    results.save()
     options.out.with_suffix(".md").write_text(text)
     print(text)
 

@@ -22,8 +22,10 @@ HIDDEN, BATCH, LEARNING_RATE, CLIP, LEAST_STEPS, LEAST_EPOCHS = 64, 32, 5e-3, 1.
 
 
 def padded(sequences, steps):
-    """One array [sequences, channels, steps]: shorter ones keep their last value, longer ones than all of the training part are cut."""
-    return np.stack([np.pad(s[:, :steps], ((0, 0), (0, max(0, steps - s.shape[1]))), mode="edge") for s in sequences])
+    """One array [sequences, channels, steps]: zeros behind shorter ones, longer ones than all of the training part are cut. MiniRocket by
+    folds of the training parts: PickupGestureWiimoteZ 83 % with zeros, 80 % with each sequence's mean, 67 % with its last value;
+    JapaneseVowels 97, 96 and 96 %, PLAID 91, 86 and 81 %."""
+    return np.stack([np.pad(s[:, :steps], ((0, 0), (0, max(0, steps - s.shape[1])))) for s in sequences])
 
 
 class Convolutions:

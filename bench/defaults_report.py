@@ -42,7 +42,8 @@ class Table:
     """Figures by set and contestant, over seeds."""
 
     def __init__(self, rows):
-        self.sets = list(dict.fromkeys(row["set"] for row in rows))
+        seen = dict.fromkeys(row["set"] for row in rows)
+        self.sets = [name for name in sets.SETS if name in seen] + [name for name in seen if name not in sets.SETS]
         self.contestants = list(dict.fromkeys(row["contestant"] for row in rows))
         self.facts = {row["set"]: row["set_facts"] for row in rows}
         self.rows = rows
@@ -138,11 +139,16 @@ def against(table, own, other):
     if better:
         worst = max(better, key=better.get)
         text.append(f"Where it is better: {statistics.fmean(better.values()):.1f} points on average, {better[worst]:.1f} at most ({worst}), "
-                    f"at {min(sizes[n] for n in better):.0f} to {max(sizes[n] for n in better):.0f} times the size.")
+                    f"at {between([sizes[name] for name in better])} times the size.")
     if worse:
         most = min(worse, key=worse.get)
         text.append(f"Where it is worse: {-statistics.fmean(worse.values()):.1f} points on average, {-worse[most]:.1f} at most ({most}).")
     return text
+
+
+def between(values):
+    low, high = f"{min(values):.0f}", f"{max(values):.0f}"
+    return low if low == high else f"{low} to {high}"
 
 
 def versions(rows):
