@@ -257,6 +257,7 @@ def arguments():
     parser.add_argument("--dtw-limit", type=float, default=DTW_LIMIT, metavar="PAIRS", help="pairs of steps of a set for DTW (default: %(default)g)")
     parser.add_argument("--retry", action="store_true", help="try again what was stopped or failed")
     parser.add_argument("--out", type=Path, default=HERE / "runs" / f"{datetime.date.today().isoformat()}-defaults", metavar="NAME")
+    parser.add_argument("--note", default="", metavar="TEXT", help="what the tables should say of this run, such as how the command was built")
     parser.add_argument("--table", action="store_true", help="run nothing, write and print the tables")
     parser.add_argument("--list", action="store_true", help="run nothing, print the sets, where they come from and the contestants")
     options = parser.parse_args()
@@ -289,6 +290,9 @@ def main():
             print(f"{contestant.label}: {missing(contestant, options) or version(contestant, options)} {contestant.flags}")
         return
     results = Results(options.out) if options.table else work(options, contestants)
+    if options.note:
+        results.machine["note"] = options.note
+        results.save()
     text = report.tables(results.machine, results.rows, results.skipped)
     options.out.with_suffix(".md").write_text(text)
     print(text)

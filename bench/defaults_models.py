@@ -50,8 +50,9 @@ class Convolutions:
         readout = model.classifier if hasattr(model, "classifier") else model.pipeline_[-1]
         transforms = [part for part in vars(model).values() if hasattr(part, "transform") and not hasattr(part, "scale_")]
         kernels = [getattr(part, name, ()) for part in transforms for name in ("parameters", "parameter", "parameter1")]
-        hydra = [part.hydra.W for part in transforms if hasattr(getattr(part, "hydra", None), "W")]
-        return readout.coef_.size + np.size(readout.intercept_) + sum(np.size(a) for k in kernels for a in (k or ())) + sum(w.numel() for w in hydra)
+        hydra = [part._hydra for part in transforms if hasattr(part, "_hydra")]
+        torches = [tensor.numel() for part in hydra for tensor in (part.W, *part.idx)]
+        return readout.coef_.size + np.size(readout.intercept_) + sum(np.size(a) for k in kernels for a in (k or ())) + sum(torches)
 
 
 class NearestNeighbor:
@@ -150,7 +151,7 @@ def warm_up(kind, part):
     few = [place for places in list(first.values())[:2] for place in places[:2]]
     model = make(kind, 0)
     model.fit([part.sequences[p] for p in few], [part.labels[p] for p in few])
-    model.predict([part.sequences[p] for p in few[:1]])
+    model.predict([part.sequences[p] for p in few[:2]])
 
 
 def judge(kind, seed, train, test):

@@ -30,7 +30,7 @@ def sources(folders):
 
 
 def tables(machine, rows, skipped):
-    text = [f"{machine.get('processor', 'unknown processor')}, {machine.get('cores', '?')} cores, one thread; {machine.get('date', '')}", ""]
+    text = [f"{machine.get('processor', 'unknown processor')}, {machine.get('cores', '?')} cores, one thread; {machine.get('date', '')}. {machine.get('note', '')}".strip(), ""]
     for protocol in sorted({row["protocol"].split("-")[0] for row in rows}, reverse=True):
         text += section(protocol, [row for row in rows if row["protocol"].split("-")[0] == protocol])
     text += versions(rows)
