@@ -4,14 +4,14 @@
 //! All bounds are in units of the loss of guessing: `ln classes`, or of a regression the mean square of its targets.
 //!
 //! ```text
-//! first loss    of the first batch: above 10 times guessing
+//! first loss    of the first batch: above 10 times guessing, if the mean loss is still above guessing after a tenth of the epochs
 //! jump          of a batch: above 10 times guessing and 100 times the mean loss of the epoch before
 //! rise          of the validation part: 5 times its lowest, and above a quarter of guessing
 //! ```
 
 use super::teacher::Taught;
 use super::{BatchProgress, Observer, Start};
-use crate::cell::CellConfig;
+use crate::cell::{CellConfig, ErnnConfig, StepSizes};
 use crate::checkpoint::{EpochRecord, Phase};
 use crate::data::{Task, View};
 use crate::model::ModelConfig;
@@ -24,7 +24,12 @@ pub(super) struct Remarks<'a> {
     guessing_in_training: f64,
     /// Whether step sizes are what helps.
     has_steps: bool,
+    /// Whether there is one for each step, and there could be fewer.
+    steps_for_each: bool,
     longest: usize,
+    /// Epochs of the run, and what is to be said of its first loss.
+    epochs: usize,
+    pending: Option<String>,
     /// Loss and examples of the epoch under way, summed up.
     so_far: (f64, usize),
     /// Mean loss of the epoch before.
@@ -48,8 +53,11 @@ impl<'a> Remarks<'a> {
             observer,
             guessing,
             guessing_in_training: guessing,
-            has_steps: model.layers.iter().any(|cell| matches!(cell, CellConfig::Ernn(_))),
+            has_steps: ernn(model, |_| true),
+            steps_for_each: ernn(model, |cell| cell.steps == StepSizes::PerStep),
             longest: fit.longest(),
+            epochs: 0,
+            pending: None,
             so_far: (0.0, 0),
             before: None,
             lowest: None,
@@ -80,10 +88,10 @@ impl<'a> Remarks<'a> {
     }
 
     fn smaller_states(&self) -> &'static str {
-        if self.has_steps {
-            "--steps per-iteration, a smaller --eta, --activation tanh"
-        } else {
-            "--activation tanh, or a gated --cell such as gru"
+        match (self.has_steps, self.steps_for_each) {
+            (true, true) => "--steps per-iteration, a smaller --eta, --activation tanh",
+            (true, false) => "a smaller --eta, --activation tanh",
+            _ => "--activation tanh, or a gated --cell such as gru",
         }
     }
 
@@ -91,7 +99,11 @@ impl<'a> Remarks<'a> {
         let before = self.before?;
         let high = loss > FIRST * self.guessing_in_training && loss > JUMP * before;
         high.then(|| {
-            let steps = if self.has_steps { ", --steps per-iteration, a smaller --eta" } else { "" };
+            let steps = match (self.has_steps, self.steps_for_each) {
+                (true, true) => ", --steps per-iteration, a smaller --eta",
+                (true, false) => ", a smaller --eta",
+                _ => "",
+            };
             format!(
                 "epoch {}, batch {}: the loss jumped to {}, after {} in the epoch before; what helps: a smaller --learning-rate or \
                  --clip-norm{steps}",
@@ -146,8 +158,9 @@ impl Observer for Remarks<'_> {
         let is_first = (progress.phase, progress.epoch, progress.batch) == (Phase::Select, 1, 1);
         if let Some(remark) = self.first(loss).filter(|_| is_first && !self.said.first) {
             self.said.first = true;
-            self.observer.warning(&remark);
+            self.pending = Some(remark);
         }
+        self.epochs = progress.epochs;
         if let Some(remark) = self.jump(loss, progress).filter(|_| !self.said.jump) {
             self.said.jump = true;
             self.observer.warning(&remark);
@@ -157,6 +170,13 @@ impl Observer for Remarks<'_> {
     fn epoch_done(&mut self, record: &EpochRecord) {
         self.observer.epoch_done(record);
         self.before = Some(record.train_loss);
+        if 10 * record.epoch >= self.epochs {
+            // Most runs are well after some steps, whatever they began with.
+            let remark = self.pending.take();
+            if let Some(remark) = remark.filter(|_| record.train_loss > self.guessing_in_training) {
+                self.observer.warning(&remark);
+            }
+        }
         let Some(loss) = record.validation_loss else { return };
         if let Some(remark) = self.rise(loss).filter(|_| !self.said.rise) {
             self.said.rise = true;
@@ -170,6 +190,12 @@ impl Observer for Remarks<'_> {
     fn warning(&mut self, text: &str) {
         self.observer.warning(text);
     }
+}
+
+/// Whether one of the layers is such an ERNN.
+fn ernn(model: &ModelConfig, is: impl Fn(&ErnnConfig) -> bool) -> bool {
+    let is = |cell: &CellConfig| matches!(cell, CellConfig::Ernn(cell) if is(cell));
+    model.layers.iter().any(is)
 }
 
 /// The loss of a model that knows nothing.
@@ -193,7 +219,6 @@ fn number(loss: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::ErnnConfig;
     use crate::data::Part;
 
     #[derive(Default)]
@@ -243,6 +268,12 @@ mod tests {
             ([0.001, 0.001], 0.04),
         ];
         assert_eq!(heard(&quiet), Vec::<String>::new());
+        // A loud first batch is forgotten where the run is well after a tenth of its epochs.
+        let mut loud = vec![([0.5, 0.5], 0.5); 20];
+        loud[0].0 = [2.4e7, 3.0];
+        assert_eq!(heard(&loud), Vec::<String>::new());
+        loud[1].0 = [1.2, 1.3];
+        assert_eq!(heard(&loud).len(), 1);
         // Five times almost nothing is still little.
         assert_eq!(heard(&[([1.1, 1.0], 0.01), ([0.1, 0.1], 0.1)]), Vec::<String>::new());
     }
