@@ -10,7 +10,7 @@ const ALL: &str = "--input-rotation 0.3 --input-crop 0.2 --input-shift 0.1 --inp
 
 /// A long table of sequences of unequal length with a triad and one channel more.
 fn motion(count: usize) -> String {
-    let mut text = String::from("series,label,ax,ay,az,t\n");
+    let mut text = String::from("series,label,ax,ay,az,heat\n");
     for series in 0..count {
         for step in 0..15 + series % 4 {
             let place = (step * (1 + series % 2)) as f64 * 0.4 + series as f64;
@@ -94,11 +94,11 @@ fn a_rotation_that_turns_test_sequences_is_learned_to_be_ignored() {
 #[test]
 fn what_cannot_be_changed_is_refused() {
     let place = place();
-    place.write("two.csv", motion(20).replace("ax,ay,az,t", "a,b,c,t"));
+    place.write("two.csv", motion(20).replace("ax,ay,az,heat", "a,b,c,heat"));
     for (arguments, parts) in [
         (
             "two.csv --input-rotation 0.1",
-            ["input_rotation: found 0.1 for the channels a, b, c, t", "--triads"],
+            ["input_rotation: found 0.1 for the channels a, b, c, heat", "--triads"],
         ),
         (
             "motion.csv --input-rotation -1",

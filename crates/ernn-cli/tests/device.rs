@@ -90,7 +90,7 @@ fn whole_numbers_say_what_they_cost() {
 /// Half the memory a stream, and the same sizes otherwise.
 #[test]
 fn states_of_8_bits_take_half_the_memory() {
-    let place = trained("--cell gru --pooling mean");
+    let place = trained("--cell gru --pooling mean --differences false");
     let ram = |state: &str| -> u32 {
         let done = place.ok(&format!(
             "export run --to c --out {state} --format int8 --state {state} --calibrate train.csv"
@@ -102,13 +102,13 @@ fn states_of_8_bits_take_half_the_memory() {
     assert_eq!((ram("int16"), ram("int8")), (8 + 12 + 24, 8 + 8 + 24));
     assert!(place.text("int8/int8.h").contains("typedef int8_t int8_number;"));
     // Beside them six sums of squares of 64 bits, and six largest values of a state's bits.
-    let place = trained("--cell gru --pooling mean-std-max");
+    let place = trained("--cell gru --pooling mean-std-max --differences false");
     for (state, bytes) in [("int16", 8 + 12 + 24 + 48 + 12), ("int8", 8 + 6 + 24 + 48 + 6)] {
         let flags = format!("--format int8 --state {state} --calibrate train.csv");
         let done = place.ok(&format!("export run --to c --out {state} {flags}"));
         assert!(done.stderr.contains(&format!("RAM: {bytes} ")), "{}", done.stderr);
     }
-    let place = trained("--cell gru --pooling mean");
+    let place = trained("--cell gru --pooling mean --differences false");
     place.fails(
         "export run --to c --out f --state int8",
         2,
