@@ -230,7 +230,9 @@ fn members_of(path: &Path) -> Result<Vec<PathBuf>> {
 }
 
 fn must_be_there(path: &Path) -> Result<()> {
-    if path.is_file() || path.join(MODEL_FILE).is_file() {
+    // A pipe is no regular file, and can hold a model all the same.
+    let is_one = path.exists() && !path.is_dir();
+    if is_one || path.join(MODEL_FILE).is_file() {
         return Ok(());
     }
     Err(Error::Data {
