@@ -111,7 +111,7 @@ fn step_sizes_of_other_steps_are_refused_with_both_numbers() {
     place.write("own.csv", support::easy_csv(60));
     let long: String = (0..12).map(|step| format!("long,{step},{step},0,up\n")).collect();
     place.write("long.csv", support::easy_csv(60) + &long);
-    place.ok("train own.csv --hidden 8 --rank 2 --epochs 1 --out run");
+    place.ok("train own.csv --hidden 8 --rank 2 --epochs 1 --steps per-step --out run");
     let parts = [
         "from: found run/model.safetensors with a step size for each of 7 steps",
         "expected 12, the steps of the longest sequence",

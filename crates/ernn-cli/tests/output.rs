@@ -105,11 +105,12 @@ fn inspect_shows_all() {
     assert_eq!(found["config"]["layers"][0]["hidden"], 8);
     assert_eq!(found["config"]["layers"][0]["max_steps"], 7);
     assert_eq!(found["provenance"]["dataset"], "train.csv");
-    assert_eq!(found["normalization"]["mean"].as_array().unwrap().len(), 2);
+    // Two channels and their differences.
+    assert_eq!(found["normalization"]["mean"].as_array().unwrap().len(), 4);
     let text = place.ok("inspect run/model.safetensors").stdout;
     for part in [
         "layer 0: ernn",
-        "81 parameters, 324 bytes (4 bytes a nonzero parameter), in a file of",
+        "107 parameters, 428 bytes (4 bytes a nonzero parameter), in a file of",
         "hidden 8",
         "classes: down, up",
         "readout.weight",
@@ -204,10 +205,11 @@ fn a_closed_stdout_is_no_panic() {
 #[test]
 fn sequences_longer_than_the_training_ones_are_announced() {
     let place = trained();
+    place.ok("train train.csv --epochs 1 --hidden 8 --rank 2 --steps per-step --out sized");
     let mut text = String::from("series,step,x,y\n");
     (0..30).for_each(|step| text += &format!("a,{step},{step},0.5\n"));
     place.write("long.csv", text);
-    let done = place.ok("predict run long.csv");
+    let done = place.ok("predict sized long.csv");
     assert!(
         done.stderr
             .contains("found sequences of up to 30 steps; the model learned step sizes for 7"),
