@@ -51,7 +51,7 @@ fn small_motions_are_told_apart_by_compressed_channels_alone() {
     place.write("motion.csv", motion(240));
     let accuracy = |flags: &str| {
         let report = place.json(&format!(
-            "train motion.csv --epochs 40 --batch-size 8 --hidden 16 --rank 4 --pooling mean --input-noise 0 {flags}"
+            "train motion.csv --epochs 40 --batch-size 8 --hidden 16 --rank 4 --pooling mean --input-noise 0 --differences false {flags}"
         ));
         report["accuracy"].as_f64().unwrap_or_else(|| panic!("{report}"))
     };
@@ -83,7 +83,7 @@ fn settings_and_model_say_what_is_derived() {
     assert_eq!(content["derivation"]["scales"].as_array().unwrap().len(), 3);
     assert_eq!(content["derivation"]["triads"], serde_json::json!([[0, 1, 2]]));
     // Without transforms nothing of them is written.
-    place.ok("train motion.csv --out plain --epochs 1 --hidden 4 --rank 2");
+    place.ok("train motion.csv --out plain --epochs 1 --hidden 4 --rank 2 --differences false");
     assert!(!place.text("plain/config.toml").contains("transforms"));
     let plain = place.ok("inspect plain --json").stdout;
     assert!(!plain.contains("derivation"), "{plain}");
@@ -183,7 +183,10 @@ fn every_export_derives_the_channels_itself() {
 fn comparisons_vary_transforms_by_their_names() {
     let place = Place::new();
     place.write("motion.csv", motion(24));
-    place.ok("compare motion.csv --cells ernn --vary compress=false,true --epochs 2 --hidden 4 --rank 2 --out both");
+    let flags = "--epochs 2 --hidden 4 --rank 2 --differences false --pooling last --steps per-step";
+    place.ok(&format!(
+        "compare motion.csv --cells ernn --vary compress=false,true {flags} --out both"
+    ));
     let table = place.text("both/compare.csv");
     // Twice the channels are more parameters.
     for (name, parameters) in [("ernn-k1-compress-false", ",65,"), ("ernn-k1-compress-true", ",77,")] {
