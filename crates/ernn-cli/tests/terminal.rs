@@ -105,7 +105,7 @@ fn a_terminal_has_a_bar_colors_and_a_sparkline_in_80_columns() {
 #[test]
 fn a_message_at_a_terminal_is_wrapped_between_words_and_colored() {
     let place = place();
-    place.ok(&format!("{SMALL} --epochs 1 --out run"));
+    place.ok(&format!("{SMALL} --epochs 1 --steps per-step --out run"));
     let mut text = String::from("series,step,x,y\n");
     (0..30).for_each(|step| text += &format!("a,{step},{step},0.5\n"));
     place.write("long.csv", text);
