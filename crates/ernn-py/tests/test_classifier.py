@@ -224,7 +224,7 @@ def test_groups_stay_on_one_side_of_the_split(small):
     X, y = waves()
     # Each half of the sequences is a group: one of them is all that can be trained on.
     halves = (np.arange(len(y)) >= 20).astype(int)
-    small.set_params(epochs=2)
+    small.set_params(epochs=2, validation=0.2)
     report = small.fit(X, y, groups=halves).report_
     assert report["examples"] in (20, 40)
     assert clone(small).fit(X, y, groups=[[name] for name in halves]).model_ == small.model_
@@ -242,7 +242,7 @@ def test_groups_stay_on_one_side_of_the_split(small):
 def test_groups_that_cannot_be_used_are_refused(small, groups, words):
     X, y = waves()
     with pytest.raises(ValueError, match=words):
-        small.fit(X, y, groups=groups)
+        small.set_params(validation=0.2).fit(X, y, groups=groups)
 
 
 @pytest.mark.parametrize(

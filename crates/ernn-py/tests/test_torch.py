@@ -333,6 +333,7 @@ def test_weights_of_a_trained_model_go_into_a_module(small):
     from conftest import waves
 
     X, y = waves()
+    small.set_params(differences=False, pooling="last", cell_settings={"steps": "per-step"})
     tensors = small.fit(X, y).model_.tensors()
     layer = ernn.torch.ERNN(2, 8, rank=2, max_steps=16)
     own = {f"{name.removeprefix('layers.0.')}_l0": torch.from_numpy(tensor) for name, tensor in tensors.items()
