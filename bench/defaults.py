@@ -15,6 +15,7 @@ import importlib.metadata
 import importlib.util
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -225,6 +226,19 @@ def work(options, contestants):
     return results
 
 
+#: The folders of an absolute path.
+FOLDERS = re.compile(r"(?<![\w./])/(?:[^\s/:'\",]+/)+")
+
+
+def without_folders(value):
+    """Texts in which absolute paths are names alone: folders of the machine that ran it are no part of a result."""
+    if isinstance(value, str):
+        return FOLDERS.sub("", value)
+    if isinstance(value, dict):
+        return {name: without_folders(inner) for name, inner in value.items()}
+    return [without_folders(inner) for inner in value] if isinstance(value, list) else value
+
+
 def one_row(results, options, contestant, now, name, folder, facts, seed):
     folds = min(options.folds, facts["largest_class"])
     protocol = f"folds-{folds}" if folds else "test"
@@ -239,6 +253,7 @@ def one_row(results, options, contestant, now, name, folder, facts, seed):
         row |= runner(contestant, folder, seed, folds, options)
     except Failed as failed:
         row["why"] = str(failed)
+    row = without_folders(row)
     results.add(row)
     print(report.line(row), flush=True)
 
