@@ -21,7 +21,9 @@ fn main() {
         }
     }
     files.sort();
-    let mut list = String::from("pub(crate) static EMBEDDED: &[(&str, &str)] = &[\n");
+    let mut list = String::from(
+        "/// The files of `experiments/`: `NAME/FILE.toml`, and the text.\npub static EMBEDDED: &[(&str, &str)] = &[\n",
+    );
     for (name, path) in files {
         writeln!(list, "    ({name:?}, include_str!({path:?})),").expect("writing to a string");
     }

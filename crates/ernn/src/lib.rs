@@ -27,7 +27,8 @@
 //! # }
 //! ```
 //!
-//! The modules stand in the order in which data walks through them; a room uses only rooms before it.
+//! The modules are in the order in which data walks through them; a room uses only rooms before it. What compares, reproduces, reports and
+//! analyzes is a crate of its own, `ernn-lab`.
 
 pub mod error;
 
@@ -54,7 +55,7 @@ pub mod exchange;
 
 pub mod evaluate;
 
-pub(crate) mod chart;
+pub mod chart;
 
 pub mod export;
 
@@ -63,16 +64,6 @@ pub mod train;
 pub mod folds;
 
 pub mod ensemble;
-
-pub mod compare;
-
-pub mod auto;
-
-pub mod reproduce;
-
-pub mod report;
-
-pub mod analyze;
 
 pub use ernn_kernels::{Isa, IsaError, Panels, Real};
 pub use error::{Error, Result};

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use ernn::Error;
-use ernn::analyze::{self, GENERATOR, PhaseSettings, Settings, Subject};
-use ernn::report;
+use ernn_lab::analyze::{self, GENERATOR, PhaseSettings, Settings, Subject};
+use ernn_lab::report;
 
 use super::parts::{Opened, PartName};
 use crate::failure::{Failure, Result};

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use ernn::cell::CellConfig;
-use ernn::compare::{self, Matching, Options, Plan, Request, RunDone, Shard, Start, Vary, Watcher};
 use ernn::data::Scheme;
 use ernn::train::Ending;
+use ernn_lab::compare::{self, Matching, Options, Plan, Request, RunDone, Shard, Start, Vary, Watcher};
 
 use super::run_settings::{Given, Judged, stop_on_signals, threads};
 use super::train_flags::{SharedModelFlags, TrainingFlags};

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Command};
 use clap_mangen::Man;
-use ernn::{Error, report};
+use ernn::Error;
+use ernn_lab::report;
 
 use crate::failure::{Failure, Result};
 use crate::output;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use ernn::Error;
-use ernn::report::{self, GENERATOR};
+use ernn_lab::report::{self, GENERATOR};
 
 use crate::failure::{Failure, Result};
 use crate::output;

@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use ernn::checkpoint::EpochRecord;
-use ernn::compare::Shard;
 use ernn::data::OpenOptions;
-use ernn::reproduce::{
+use ernn::train::Ending;
+use ernn_lab::compare::Shard;
+use ernn_lab::reproduce::{
     self, Availability, Experiment, ExperimentFiles, Options, Plan, Protocol, RunDone, RunRecord, SearchedRow,
     Selection, Start, Variant, Watcher, availability,
 };
-use ernn::train::Ending;
 
 use super::compare;
 use super::run_settings::{stop_on_signals, threads};

@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use ernn::auto::{self, Effort, Trial, Watcher};
 use ernn::data::{Dataset, Scheme};
 use ernn::train::{Options, Report, RunConfig};
+use ernn_lab::auto::{self, Effort, Trial, Watcher};
 
 use super::train_folds;
 use crate::failure::Result;

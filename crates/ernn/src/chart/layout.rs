@@ -16,7 +16,7 @@ struct Text {
 }
 
 /// Every picture of a page, legend samples among them.
-pub(crate) fn check_page(html: &str) {
+pub fn check_page(html: &str) {
     for piece in html.split("<svg").skip(1) {
         let end = piece.find("</svg>").expect("a picture that ends");
         check(&format!("<svg{}</svg>", &piece[..end]));
@@ -24,7 +24,7 @@ pub(crate) fn check_page(html: &str) {
 }
 
 /// Panics if a text leaves the picture or meets another, or two ticks of an axis have one name.
-pub(crate) fn check(svg: &str) {
+pub fn check(svg: &str) {
     let (wide, high) = size(svg);
     let texts = texts(svg);
     for (index, text) in texts.iter().enumerate() {

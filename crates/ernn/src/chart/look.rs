@@ -40,7 +40,7 @@ pub(super) const MARKERS: [&str; 8] = [
 
 /// How a line, a band or a point looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Look {
+pub struct Look {
     pub(super) color: usize,
     pub(super) dash: usize,
     pub(super) marker: usize,
@@ -67,7 +67,7 @@ impl Look {
 }
 
 /// The looks of rows by the names of their cells: rows of the same cell are variants.
-pub(crate) fn looks<'a>(cells: impl Iterator<Item = &'a str>) -> Vec<Look> {
+pub fn looks<'a>(cells: impl Iterator<Item = &'a str>) -> Vec<Look> {
     let mut before: Vec<&str> = Vec::new();
     let look = |cell: &'a str| {
         let variant = before.iter().filter(|name| **name == cell).count();

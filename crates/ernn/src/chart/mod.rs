@@ -9,18 +9,17 @@
 //! nothing to draw. `layout.rs` checks a picture by these rules.
 
 mod draw;
-#[cfg(test)]
-pub(crate) mod layout;
+pub mod layout;
 mod legend;
 mod look;
 mod scale;
 mod style;
 mod svg;
 
-pub(crate) use look::{Look, looks};
-pub(crate) use scale::Scale;
-pub(crate) use style::style;
-pub(crate) use svg::escaped;
+pub use look::{Look, looks};
+pub use scale::Scale;
+pub use style::style;
+pub use svg::escaped;
 use svg::row;
 
 /// Lines of more points have no markers and no pattern: they would lie upon themselves.
@@ -28,9 +27,12 @@ const THIN: usize = 400;
 
 /// A line: its name, and its points. A line without a name stands in no legend.
 #[derive(Clone, Debug)]
-pub(crate) struct Line {
+pub struct Line {
+    /// Its name in the legend; may be empty.
     pub name: String,
+    /// Color and pattern.
     pub look: Look,
+    /// (x, y) in the units of the axes.
     pub points: Vec<(f64, f64)>,
 }
 
@@ -42,24 +44,32 @@ impl Line {
 
 /// A region between two lines: place, lower value, upper value.
 #[derive(Clone, Debug)]
-pub(crate) struct Band {
+pub struct Band {
+    /// Color.
     pub look: Look,
+    /// (x, lower y, upper y).
     pub points: Vec<(f64, f64, f64)>,
 }
 
 /// A bar of a histogram, from the axis upwards.
 #[derive(Clone, Debug)]
-pub(crate) struct Bar {
+pub struct Bar {
+    /// Left end on the axis.
     pub from: f64,
+    /// Right end.
     pub to: f64,
+    /// Upper end; the lower one is 0.
     pub height: f64,
 }
 
 /// A point with a name.
 #[derive(Clone, Debug)]
-pub(crate) struct Point {
+pub struct Point {
+    /// Its name, written beside it.
     pub name: String,
+    /// Color and shape.
     pub look: Look,
+    /// (x, y).
     pub place: (f64, f64),
     /// Hollow points are told from full ones without a color.
     pub hollow: bool,
@@ -67,19 +77,24 @@ pub(crate) struct Point {
 
 /// A point that stands out from all lines.
 #[derive(Clone, Debug)]
-pub(crate) struct Dot {
+pub struct Dot {
+    /// Its name in the legend.
     pub name: String,
+    /// (x, y).
     pub place: (f64, f64),
 }
 
 /// An axis.
 #[derive(Clone, Debug)]
-pub(crate) struct Side {
+pub struct Side {
+    /// What it measures, with the unit.
     pub title: String,
+    /// Its ends, and how values lie between them.
     pub scale: Scale,
 }
 
 impl Side {
+    /// An axis with a title.
     pub fn new(title: impl Into<String>, scale: Scale) -> Self {
         Side {
             title: title.into(),
@@ -90,21 +105,29 @@ impl Side {
 
 /// One coordinate system.
 #[derive(Clone, Debug)]
-pub(crate) struct Chart {
+pub struct Chart {
+    /// Its title.
     pub title: String,
+    /// The horizontal axis.
     pub across: Side,
-    /// Its title stands below the chart's.
+    /// The vertical axis. Its title is below the chart's.
     pub up: Side,
+    /// Drawn first, under everything else.
     pub bands: Vec<Band>,
+    /// A histogram.
     pub bars: Vec<Bar>,
+    /// Lines, the first one lowest.
     pub lines: Vec<Line>,
+    /// Points with names.
     pub points: Vec<Point>,
+    /// Drawn last, on everything else.
     pub dots: Vec<Dot>,
     /// A place of the axis to point out, with its name.
     pub best: Option<(f64, String)>,
 }
 
 impl Chart {
+    /// A chart with nothing in it.
     pub fn new(title: impl Into<String>, across: Side, up: Side) -> Self {
         Chart {
             title: title.into(),
@@ -131,7 +154,7 @@ impl Chart {
 
 /// Width and height of the charts of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub enum Shape {
     /// Two stand beside each other on a page.
     Wide,
     /// Three do, and a unit is as long upwards as across.
@@ -156,16 +179,19 @@ impl Shape {
 
 /// Charts that belong together, and share a legend.
 #[derive(Clone, Debug)]
-pub(crate) struct Figure {
+pub struct Figure {
     /// What it shows, for those who cannot see it.
     pub label: String,
+    /// From left to right, then down.
     pub charts: Vec<Chart>,
+    /// The size of each chart.
     pub shape: Shape,
     /// What it says, in words.
     pub caption: Option<String>,
 }
 
 impl Figure {
+    /// Wide charts without a caption.
     pub fn new(label: impl Into<String>, charts: Vec<Chart>) -> Self {
         Figure {
             label: label.into(),

@@ -11,7 +11,8 @@ const SPIKE: f64 = 30.0;
 
 /// An axis from, to.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Scale {
+pub enum Scale {
+    /// Equal steps are equally long.
     Linear(f64, f64),
     /// Both above 0; values below are drawn at the lower end.
     Logarithmic(f64, f64),

@@ -9,7 +9,7 @@ const RULE: (&str, &str) = ("#d8dee4", "#30363d");
 const STANDS_OUT: (&str, &str) = ("#d1242f", "#ff7b72");
 
 /// What a page with charts needs once.
-pub(crate) fn style() -> String {
+pub fn style() -> String {
     let dashes = DASHES.iter().enumerate();
     let dashes: String = dashes
         .map(|(index, dash)| format!("  .d{index} {{ stroke-dasharray: {dash} }}\n"))

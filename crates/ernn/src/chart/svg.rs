@@ -60,7 +60,7 @@ pub(super) fn fitted(svg: &mut String, (x, y): (f64, f64), attributes: &str, who
 }
 
 /// Text as it may stand in XML and HTML, in attributes, too; what would command a terminal or a page is written out.
-pub(crate) fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in crate::names::lines(text).chars() {
         match letter {

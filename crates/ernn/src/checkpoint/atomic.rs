@@ -24,7 +24,7 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
 }
 
 /// The same, in a folder that is made if there is none.
-pub(crate) fn write_with_folder(path: &Path, bytes: &[u8]) -> Result<()> {
+pub fn write_with_folder(path: &Path, bytes: &[u8]) -> Result<()> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         fs::create_dir_all(folder).map_err(|source| Error::Io {
             path: folder.to_path_buf(),

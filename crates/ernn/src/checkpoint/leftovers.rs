@@ -25,7 +25,7 @@ fn process(name: &str) -> Option<u32> {
 }
 
 /// Removes what killed processes have left in a folder. What cannot be removed stays: it harms nobody.
-pub(crate) fn remove_leftovers(folder: &Path) {
+pub fn remove_leftovers(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let abandoned = entry

@@ -10,15 +10,15 @@
 mod atomic;
 mod ensemble_folder;
 mod leftovers;
-pub(crate) mod null;
+pub mod null;
 mod run_state;
 mod saved_model;
 mod tensor_file;
 
-pub use atomic::write_atomically;
-pub(crate) use atomic::write_with_folder;
+pub use atomic::{write_atomically, write_with_folder};
 pub use ensemble_folder::{EnsembleFolder, MOST_MEMBERS};
-pub(crate) use leftovers::{is_temporary, remove_leftovers, remove_unfinished, temporary_name};
+pub use leftovers::remove_leftovers;
+pub(crate) use leftovers::{is_temporary, remove_unfinished, temporary_name};
 pub use run_state::{Best, EpochRecord, Phase, RunState, Tally};
 pub use saved_model::{Provenance, SavedModel};
 pub use tensor_file::Checksum;

@@ -31,7 +31,7 @@ mod open;
 mod part;
 mod pictures;
 mod preparation;
-pub(crate) mod random;
+pub mod random;
 mod raw;
 mod similar;
 mod split;

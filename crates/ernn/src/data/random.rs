@@ -15,7 +15,7 @@ use rand_chacha::rand_core::SeedableRng;
 
 /// The stream of random numbers for `purpose` at `position` (an epoch, say) under `seed`; different purposes and positions
 /// never share numbers.
-pub(crate) fn stream(purpose: &[u8; 8], seed: u64, position: u64) -> ChaCha8Rng {
+pub fn stream(purpose: &[u8; 8], seed: u64, position: u64) -> ChaCha8Rng {
     let mut key = [0; 32];
     key[..8].copy_from_slice(purpose);
     key[8..16].copy_from_slice(&seed.to_le_bytes());

@@ -9,7 +9,7 @@ mod folds;
 mod metric;
 mod report;
 mod spread;
-pub(crate) mod statistics;
+pub mod statistics;
 mod stream;
 
 pub use answers::{Answer, number_each, predict_each};
@@ -18,8 +18,7 @@ use ernn_kernels::RowLoss;
 pub use folds::{FoldReport, FoldResult, FoldsReport, GroupReport};
 pub use metric::Metric;
 pub use report::{ClassReport, Evaluation};
-pub use spread::Spread;
-pub(crate) use spread::mean;
+pub use spread::{Spread, mean};
 pub use stream::Stream;
 pub(crate) use stream::for_streams;
 
@@ -293,7 +292,7 @@ fn learned_steps(model: &Model<f32>) -> Option<usize> {
 }
 
 /// Normalized as the training part was; refused if they do not fit the model.
-pub(crate) fn prepared<'a>(saved: &SavedModel, part: View<'a>) -> Result<View<'a>> {
+pub fn prepared<'a>(saved: &SavedModel, part: View<'a>) -> Result<View<'a>> {
     must_fit(saved, &part)?;
     part.derived(&saved.derivation)?.normalized(&saved.normalization)
 }

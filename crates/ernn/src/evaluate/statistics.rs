@@ -18,7 +18,7 @@ const MANY: f64 = 1e7;
 
 /// What a paired test found.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct PairedTest {
+pub struct PairedTest {
     /// Mean of the differences.
     pub mean: f64,
     /// Its standard error.
@@ -28,7 +28,7 @@ pub(crate) struct PairedTest {
 }
 
 /// The corrected paired t-test; none of fewer than two differences.
-pub(crate) fn paired(differences: &[f64], ratio: f64) -> Option<PairedTest> {
+pub fn paired(differences: &[f64], ratio: f64) -> Option<PairedTest> {
     let n = differences.len();
     let mean = mean(differences).filter(|_| n > 1)?;
     let squares: f64 = differences.iter().map(|value| (value - mean).powi(2)).sum();
@@ -63,7 +63,7 @@ fn critical(freedom: f64, probability: f64) -> f64 {
 }
 
 /// Probabilities corrected for their number: each the largest so far of (how many are not smaller) times p.
-pub(crate) fn holm(probabilities: &[f64]) -> Vec<f64> {
+pub fn holm(probabilities: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..probabilities.len()).collect();
     order.sort_by(|&one, &other| probabilities[one].total_cmp(&probabilities[other]));
     let mut corrected = vec![0.0; probabilities.len()];

@@ -21,14 +21,14 @@ pub(super) fn dataset_of(dataset: &Dataset, cut: &Folds, fold: usize) -> Dataset
 
 /// The settings of every fold and of the final run. What selects the best epoch is trained on in the end: a final model that leaves a
 /// fifth out would not be one of everything, and the folds must do as it does.
-pub(crate) fn settings_for(config: &RunConfig, dataset: &Dataset) -> RunConfig {
+pub fn settings_for(config: &RunConfig, dataset: &Dataset) -> RunConfig {
     let mut config = config.clone();
     config.training.retrain |= config.training.validation > 0.0 || dataset.validation.is_some();
     config
 }
 
 /// Refuses data without sequences that could be held out, and a teacher that may have seen what a fold holds out.
-pub(crate) fn check(dataset: &Dataset, config: &RunConfig) -> Result<()> {
+pub fn check(dataset: &Dataset, config: &RunConfig) -> Result<()> {
     if let Some(teacher) = &config.training.teacher {
         return Err(Error::Setting {
             name: "teacher".to_string(),

@@ -38,7 +38,7 @@ pub(super) fn of_fold(run: &Path, fold: usize) -> PathBuf {
 }
 
 /// Where the model of the first fold lies: all folds have one of this size.
-pub(crate) fn first_fold(run: &Path) -> PathBuf {
+pub fn first_fold(run: &Path) -> PathBuf {
     of_fold(run, 0)
 }
 
@@ -70,7 +70,8 @@ pub(super) fn read_request(run: &Path) -> Result<Request> {
     })
 }
 
-pub(crate) fn write_numbers(run: &Path, report: &FoldsReport) -> Result<()> {
+/// Writes the numbers of all folds, where [`numbers`] finds them.
+pub fn write_numbers(run: &Path, report: &FoldsReport) -> Result<()> {
     let mut json = serde_json::to_string_pretty(report).expect("reports are plain structs");
     json.push('\n');
     write_with_folder(&run.join(FOLDER).join(NUMBERS_FILE), json.as_bytes())

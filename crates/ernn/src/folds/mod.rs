@@ -22,12 +22,10 @@ mod predictions;
 mod run;
 mod watcher;
 
-pub(crate) use cut::{check, settings_for};
-pub(crate) use folder::{first_fold, write_numbers};
-pub use folder::{is_run_by_folds, numbers};
-pub(crate) use one::{in_turns, one_fold};
-pub use run::{Ended, Request, resume, train};
-pub(crate) use run::{in_folder, measure};
+pub use cut::{check, settings_for};
+pub use folder::{first_fold, is_run_by_folds, numbers, write_numbers};
+pub use one::{in_turns, one_fold};
+pub use run::{Ended, Request, in_folder, measure, resume, train};
 pub use watcher::{FoldsStart, Watcher};
 
 #[cfg(test)]

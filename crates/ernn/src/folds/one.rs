@@ -59,7 +59,7 @@ pub(super) fn train(
 }
 
 /// One fold without a folder, for those who only want to know its numbers; none if it was stopped.
-pub(crate) fn one_fold(
+pub fn one_fold(
     dataset: &Dataset,
     cut: &Folds,
     fold: usize,
@@ -165,7 +165,7 @@ fn classes(dataset: &Dataset, outputs: &[Vec<f64>]) -> Vec<usize> {
 
 /// Does `count` pieces of work, as many at a time as there are threads; each gets its number and its threads. What comes back stands in
 /// the order of the numbers, and depends on neither. The first error, by its number, ends all.
-pub(crate) fn in_turns<T: Send>(
+pub fn in_turns<T: Send>(
     count: usize,
     threads: usize,
     stop: &Arc<AtomicBool>,

@@ -67,7 +67,7 @@ pub fn resume(
 }
 
 /// A comparison's run: the folds alone in a folder that is begun or gone on with.
-pub(crate) fn in_folder(
+pub fn in_folder(
     dataset: &Dataset,
     config: &RunConfig,
     scheme: Scheme,
@@ -85,7 +85,7 @@ pub(crate) fn in_folder(
 }
 
 /// The numbers of folds without a folder, of settings that are one of so many trials; none if it was stopped.
-pub(crate) fn measure(
+pub fn measure(
     dataset: &Dataset,
     config: &RunConfig,
     scheme: Scheme,

@@ -308,7 +308,7 @@ impl RunConfig {
     }
 
     /// The file without what holds on this machine alone.
-    pub(crate) fn to_portable_toml(&self) -> String {
+    pub fn to_portable_toml(&self) -> String {
         self.portable().to_toml()
     }
 
@@ -473,7 +473,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 
 impl TrainingSettings {
     /// Passes over the epochs: one, and another one to retrain.
-    pub(crate) fn passes(&self) -> usize {
+    pub fn passes(&self) -> usize {
         1 + usize::from(self.retrain)
     }
 
@@ -496,7 +496,7 @@ impl TrainingSettings {
 const WINDOW: usize = 300;
 
 /// Puts what is written over the defaults, table by table. A table of another `kind` takes the place of the default one.
-pub(crate) fn overlay(defaults: &mut toml::Table, written: toml::Table) {
+pub fn overlay(defaults: &mut toml::Table, written: toml::Table) {
     for (key, value) in written {
         match (defaults.get_mut(&key), value) {
             (Some(toml::Value::Table(below)), toml::Value::Table(above))

@@ -34,18 +34,16 @@ mod teacher;
 mod thirds;
 
 pub use aliases::{ALIASES, alias};
-pub(crate) use config::overlay;
-pub use config::{ClassWeights, DataSettings, EmbeddingSettings, ModelSettings, RunConfig, TrainingSettings};
-pub(crate) use experiments::EMBEDDED;
+pub use config::{ClassWeights, DataSettings, EmbeddingSettings, ModelSettings, RunConfig, TrainingSettings, overlay};
+pub use experiments::EMBEDDED;
 pub use memory::{Needed, Shape, estimate};
 pub use observer::{BatchProgress, Observer, Start};
-pub(crate) use overfitting::Overfitting;
+pub use overfitting::Overfitting;
 pub use parts::{fingerprint, split};
 pub use past_run::PastRun;
-pub(crate) use recipe::eta;
+pub use recipe::eta;
 pub use report::{Ending, Machine, MemberReport, Report};
-pub(crate) use run::file_stem;
-pub use run::{Options, Out, Outcome, resume, train};
+pub use run::{Options, Out, Outcome, file_stem, resume, train};
 pub use run_folder::RunFolder;
 pub use teacher::TeacherSettings;
 

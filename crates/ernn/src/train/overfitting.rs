@@ -7,7 +7,7 @@ const RISE: f64 = 1.1;
 
 /// Where it began, and how far it went.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Overfitting {
+pub struct Overfitting {
     /// The epoch of the lowest validation loss, from 1.
     pub epoch: usize,
     /// That loss.

@@ -83,7 +83,7 @@ pub(super) fn for_extent(source: &str, extent: &Extent, input_noise: f64) -> Run
 }
 
 /// The initial step size, one for all steps, for sequences of this length.
-pub(crate) fn eta(longest: usize) -> f64 {
+pub fn eta(longest: usize) -> f64 {
     LARGEST_ETA.min(ETA_TIMES_STEPS / longest.max(1) as f64)
 }
 

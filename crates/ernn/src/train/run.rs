@@ -36,7 +36,7 @@ pub enum Out {
 
 impl Out {
     /// A new folder for a run; none where it leaves no files.
-    pub(crate) fn open(&self, dataset: &str, config: &RunConfig) -> Result<Option<RunFolder>> {
+    pub fn open(&self, dataset: &str, config: &RunConfig) -> Result<Option<RunFolder>> {
         match self {
             Out::Nowhere => Ok(None),
             Out::At(path) => RunFolder::create(path).map(Some),
@@ -333,7 +333,7 @@ pub(super) fn last_selecting_epoch(history: &[EpochRecord]) -> usize {
 }
 
 /// A name for a folder: the last component of a path, without its extension.
-pub(crate) fn file_stem(name: &str) -> String {
+pub fn file_stem(name: &str) -> String {
     let stem = std::path::Path::new(name).file_stem();
     stem.map_or_else(|| "run".to_string(), |stem| stem.to_string_lossy().into_owned())
 }
