@@ -102,12 +102,8 @@ impl Settings {
     }
 }
 
-fn refusal(name: &str, found: impl ToString, expected: &str) -> PyErr {
-    exception(Error::Setting {
-        name: name.to_string(),
-        found: found.to_string(),
-        expected: expected.to_string(),
-    })
+fn refusal(name: &str, found: impl std::fmt::Display, expected: &str) -> PyErr {
+    exception(Error::setting(name, found, expected))
 }
 
 /// A cell of a kind with the literature's defaults, and these settings over them.

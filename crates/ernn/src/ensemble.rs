@@ -43,7 +43,8 @@ pub fn train(
 ) -> Result<Ended> {
     check(dataset, config, members)?;
     let Some(folder) = options.out.open(&dataset.name, config)? else {
-        return Err(refusal("out", "none", "a folder: an ensemble is one of run folders"));
+        let expected = "a folder: an ensemble is one of run folders";
+        return Err(Error::setting("out", "none", expected));
     };
     folder.write_config(config)?;
     let written = EnsembleFolder {
@@ -65,26 +66,19 @@ pub fn resume(dataset: &Dataset, folder: &RunFolder, options: &Options, watcher:
     go(dataset, &config, members, folder, options, watcher)
 }
 
-fn refusal(name: &str, found: impl ToString, expected: &str) -> Error {
-    Error::Setting {
-        name: name.to_string(),
-        found: found.to_string(),
-        expected: expected.to_string(),
-    }
-}
-
 fn check(dataset: &Dataset, config: &RunConfig, members: usize) -> Result<()> {
     config.check()?;
     if !(2..=MOST_MEMBERS).contains(&members) {
-        return Err(refusal("--ensemble", members, &format!("2 to {MOST_MEMBERS} members")));
+        let expected = format!("2 to {MOST_MEMBERS} members");
+        return Err(Error::setting("--ensemble", members, expected));
     }
     if !matches!(dataset.task, Task::Classification | Task::Regression) {
         let expected = "data with one class or number a sequence: the answers of the members are averaged";
-        return Err(refusal("--ensemble", &dataset.name, expected));
+        return Err(Error::setting("--ensemble", &dataset.name, expected));
     }
     if let Some(from) = &config.training.from {
         let expected = "none with --ensemble: members that begin with the same weights are too much alike";
-        return Err(refusal("from", from.display(), expected));
+        return Err(Error::setting("from", from.display(), expected));
     }
     with_seed(config, members).check()
 }
@@ -134,17 +128,14 @@ fn member(
     if let Some(past) = PastRun::read(path)?.filter(PastRun::is_finished) {
         if past.settings.portable().asked() != config.portable().resolved(dataset).asked() {
             let found = format!("{}, a member with other settings", path.display());
-            return Err(refusal(
-                "--resume",
-                found,
-                "an ensemble with the settings of its config.toml",
-            ));
+            let expected = "an ensemble with the settings of its config.toml";
+            return Err(Error::setting("--resume", found, expected));
         }
         return Ok(Some(past));
     }
     let Some(folder) = RunFolder::enter(path)? else {
         let found = format!("{}, in which another process is training", path.display());
-        return Err(refusal("--resume", found, "a run that has stopped"));
+        return Err(Error::setting("--resume", found, "a run that has stopped"));
     };
     let options = Options {
         out: Out::Nowhere,

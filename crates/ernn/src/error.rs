@@ -1,6 +1,8 @@
 //! What can go wrong from outside: a file, an argument, the data. Panics are for broken internal invariants only.
 
-use std::path::PathBuf;
+use std::fmt::Display;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use crate::names::{line, lines, path as shown_path};
 
@@ -18,7 +20,7 @@ pub enum Error {
         /// What was tried: "read", "write", "create".
         action: &'static str,
         /// Why not.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// The content of a file is not what its format says.
     #[error("{}{}: found {}, expected {}", shown_path(.path), line(.place), line(.found), lines(.expected))]
@@ -104,14 +106,47 @@ pub enum Error {
 }
 
 impl Error {
+    /// What `map_err` makes of the operating system's refusal to read, write or create a file or folder.
+    pub fn io(path: &Path, action: &'static str) -> impl Fn(io::Error) -> Self + Copy {
+        move |source| Error::Io {
+            path: path.to_path_buf(),
+            action,
+            source,
+        }
+    }
+
+    /// The content of a file is not what its format says; `place` begins with a comma, or is empty.
+    pub fn format(path: &Path, place: impl Display, found: impl Display, expected: impl Display) -> Self {
+        Error::Format {
+            path: path.to_path_buf(),
+            place: place.to_string(),
+            found: found.to_string(),
+            expected: expected.to_string(),
+        }
+    }
+
+    /// A data set, by its name or path, cannot be used this way.
+    pub fn data(dataset: impl Display, problem: impl Display) -> Self {
+        Error::Data {
+            dataset: dataset.to_string(),
+            problem: problem.to_string(),
+        }
+    }
+
+    /// A setting is out of range or contradicts another.
+    pub fn setting(name: impl Display, found: impl Display, expected: impl Display) -> Self {
+        Error::Setting {
+            name: name.to_string(),
+            found: found.to_string(),
+            expected: expected.to_string(),
+        }
+    }
+
     /// The environment asks for an instruction set that this machine lacks.
     pub fn instruction_set(error: ernn_kernels::IsaError) -> Self {
         let names: Vec<&str> = error.available.iter().map(|isa| isa.name()).collect();
-        Error::Setting {
-            name: "ERNN_ISA".to_string(),
-            found: error.found,
-            expected: format!("an instruction set of this machine: {}", names.join(", ")),
-        }
+        let expected = format!("an instruction set of this machine: {}", names.join(", "));
+        Error::setting("ERNN_ISA", error.found, expected)
     }
 }
 

@@ -164,9 +164,7 @@ fn must_be_ours(folder: &Path, page: &str) -> Result<()> {
     if own || empty {
         return Ok(());
     }
-    Err(Failure::Library(Error::Setting {
-        name: "--out".to_string(),
-        found: format!("{}, which holds other things", folder.display()),
-        expected: "a folder that is new or empty, or that of an older analysis".to_string(),
-    }))
+    let found = format!("{}, which holds other things", folder.display());
+    let expected = "a folder that is new or empty, or that of an older analysis";
+    Err(Failure::Library(Error::setting("--out", found, expected)))
 }

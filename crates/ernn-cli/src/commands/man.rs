@@ -69,9 +69,7 @@ fn may_be_replaced(path: &Path) -> Result<()> {
     if path.is_file() && own() {
         return Ok(());
     }
-    Err(Failure::Library(Error::Setting {
-        name: "DIR".to_string(),
-        found: format!("{}, which is no page of this command", path.display()),
-        expected: "a name that is free, or an older page".to_string(),
-    }))
+    let found = format!("{}, which is no page of this command", path.display());
+    let expected = "a name that is free, or an older page";
+    Err(Failure::Library(Error::setting("DIR", found, expected)))
 }

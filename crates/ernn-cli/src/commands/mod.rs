@@ -58,14 +58,14 @@ fn channel_order(saved: &SavedModel, source: &str, names: &[String]) -> Result<O
             ));
             Ok(None)
         }
-        ChannelMatch::Partly => Err(Failure::Library(ernn::Error::Data {
-            dataset: source.to_string(),
-            problem: format!(
+        ChannelMatch::Partly => Err(Failure::Library(ernn::Error::data(
+            source,
+            format!(
                 "found the channels {}, expected those of the model: {}",
                 list(names),
                 list(model)
             ),
-        })),
+        ))),
     }
 }
 
@@ -87,10 +87,10 @@ fn warn_all_of_length(models: &[SavedModel], longest: usize) {
 fn must_be_free(flag: &str, path: &Path) -> Result<()> {
     match path.symlink_metadata() {
         Err(_) => Ok(()),
-        Ok(_) => Err(Failure::Library(ernn::Error::Setting {
-            name: flag.to_string(),
-            found: format!("{}, where something lies already", path.display()),
-            expected: "a name that is free: nothing is overwritten".to_string(),
-        })),
+        Ok(_) => Err(Failure::Library(ernn::Error::setting(
+            flag,
+            format!("{}, where something lies already", path.display()),
+            "a name that is free: nothing is overwritten",
+        ))),
     }
 }

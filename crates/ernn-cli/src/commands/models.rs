@@ -39,13 +39,11 @@ pub fn load_all(first: &Path, others: &[PathBuf]) -> Result<Ensemble> {
 /// Refuses a path at which no model can be, with those that lie beside it.
 pub fn must_be_there(path: &Path) -> Result<()> {
     let problem = if EnsembleFolder::is_at(path) {
-        return Err(Failure::Library(Error::Data {
-            dataset: path.display().to_string(),
-            problem: format!(
-                "found the folder of an ensemble, expected one model, such as that of {}",
-                EnsembleFolder::member(path, 1).display()
-            ),
-        }));
+        let problem = format!(
+            "found the folder of an ensemble, expected one model, such as that of {}",
+            EnsembleFolder::member(path, 1).display()
+        );
+        return Err(Failure::Library(Error::data(path.display(), problem)));
     } else if !path.exists() {
         "no run folder or model file of this name"
     } else if path.is_dir() && !path.join("model.safetensors").exists() {
@@ -53,10 +51,8 @@ pub fn must_be_there(path: &Path) -> Result<()> {
     } else {
         return Ok(());
     };
-    Err(Failure::Library(Error::Data {
-        dataset: path.display().to_string(),
-        problem: format!("{problem}{}", instead(path)),
-    }))
+    let problem = format!("{problem}{}", instead(path));
+    Err(Failure::Library(Error::data(path.display(), problem)))
 }
 
 /// What may have been meant.

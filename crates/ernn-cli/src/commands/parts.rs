@@ -86,10 +86,8 @@ impl Opened {
 
     fn part(&self, saved: &SavedModel, part: PartName) -> Result<(&'static str, View<'_>)> {
         let absent = |part: &str| {
-            Failure::Library(ernn::Error::Data {
-                dataset: self.dataset.name.clone(),
-                problem: format!("found no {part} part, expected one (--part names another)"),
-            })
+            let problem = format!("found no {part} part, expected one (--part names another)");
+            Failure::Library(ernn::Error::data(&self.dataset.name, problem))
         };
         match part {
             PartName::Test if self.dataset.test.is_some() => Ok(("test", View::of_all(&self.dataset.test))),
@@ -97,11 +95,10 @@ impl Opened {
             PartName::Train if !self.splits() => Ok(("train", View::of(&self.dataset.train))),
             PartName::Train => Ok(("train", self.split(saved)?.0)),
             PartName::Validation if !self.splits() => Err(absent("validation")),
-            PartName::Validation if self.retrained => Err(Failure::Library(ernn::Error::Data {
-                dataset: self.dataset.name.clone(),
-                problem: "found no validation part: --retrain has trained this model on all of it, expected --part train or test"
-                    .to_string(),
-            })),
+            PartName::Validation if self.retrained => Err(Failure::Library(ernn::Error::data(
+                &self.dataset.name,
+                "found no validation part: --retrain has trained this model on all of it, expected --part train or test",
+            ))),
             PartName::Validation => match self.split(saved)?.1 {
                 Some(validation) => Ok(("validation", validation)),
                 None => Err(absent("validation")),

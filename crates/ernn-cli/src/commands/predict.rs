@@ -146,13 +146,11 @@ fn must_judge_sequences(saved: &SavedModel) -> Result<()> {
         Task::StepClassification => "a class",
         Task::NextToken => "a token",
     };
-    Err(Failure::Library(ernn::Error::Data {
-        dataset: "the model".to_string(),
-        problem: format!(
-            "found one that gives {what} at every step, expected one that gives a class or a number for each sequence \
-             (`ernn predict MODEL --stream` says what it makes of each step)"
-        ),
-    }))
+    let problem = format!(
+        "found one that gives {what} at every step, expected one that gives a class or a number for each sequence \
+         (`ernn predict MODEL --stream` says what it makes of each step)"
+    );
+    Err(Failure::Library(ernn::Error::data("the model", problem)))
 }
 
 /// New data as the model reads it: texts, recordings or numbers.

@@ -1,6 +1,7 @@
 //! `ernn predict --stream`: steps line by line from stdin, a line for each step or every N steps, flushed.
 
 use std::io::{self, BufRead, Write};
+use std::path::Path;
 
 use ernn::checkpoint::SavedModel;
 use ernn::data::{MissingPolicy, Task};
@@ -56,11 +57,7 @@ fn read_line(input: &mut impl BufRead, line: &mut String, number: u64) -> Librar
     let read = io::Read::take(input, LONGEST_LINE).read_line(line);
     let read = read.map_err(|source| match source.kind() {
         io::ErrorKind::InvalidData => format_error(number, "bytes that are no text", "numbers"),
-        _ => Error::Io {
-            path: "standard input".into(),
-            action: "read",
-            source,
-        },
+        _ => Error::io(Path::new("standard input"), "read")(source),
     })?;
     if read as u64 == LONGEST_LINE {
         return Err(format_error(
@@ -74,21 +71,13 @@ fn read_line(input: &mut impl BufRead, line: &mut String, number: u64) -> Librar
 
 fn at(number: u64, error: Error) -> Error {
     match error {
-        Error::Data { problem, .. } => Error::Data {
-            dataset: format!("standard input, line {number}"),
-            problem,
-        },
+        Error::Data { problem, .. } => Error::data(format!("standard input, line {number}"), problem),
         other => other,
     }
 }
 
 fn format_error(number: u64, found: &str, expected: &str) -> Error {
-    Error::Format {
-        path: "standard input".into(),
-        place: format!(", line {number}"),
-        found: found.to_string(),
-        expected: expected.to_string(),
-    }
+    Error::format(Path::new("standard input"), format!(", line {number}"), found, expected)
 }
 
 fn header(saved: &SavedModel) -> String {

@@ -62,9 +62,7 @@ fn may_be_replaced(path: &Path) -> Result<()> {
     if path.is_file() && own() {
         return Ok(());
     }
-    Err(Failure::Library(Error::Setting {
-        name: "--out".to_string(),
-        found: format!("{}, which is no report", path.display()),
-        expected: "a name that is free, or an older report".to_string(),
-    }))
+    let found = format!("{}, which is no report", path.display());
+    let expected = "a name that is free, or an older report";
+    Err(Failure::Library(Error::setting("--out", found, expected)))
 }

@@ -193,11 +193,8 @@ fn choose(
     let names: Vec<String> = experiments.iter().map(|experiment| experiment.name.clone()).collect();
     experiments.retain(|experiment| experiment.name == name);
     if experiments.is_empty() {
-        return Err(Failure::Library(ernn::Error::Setting {
-            name: "experiment".to_string(),
-            found: name.to_string(),
-            expected: format!("all, {}", names.join(", ")),
-        }));
+        let expected = format!("all, {}", names.join(", "));
+        return Err(Failure::Library(ernn::Error::setting("experiment", name, expected)));
     }
     Ok(experiments)
 }

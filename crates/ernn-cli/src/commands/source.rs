@@ -36,11 +36,7 @@ impl<'a> Source<'a> {
         Ok(match self {
             Source::Stdin => Some(Box::new(io::stdin().lock())),
             Source::Pipe(path) => {
-                let file = File::open(path).map_err(|source| Error::Io {
-                    path: path.into(),
-                    action: "read",
-                    source,
-                })?;
+                let file = File::open(path).map_err(Error::io(self.path(), "read"))?;
                 Some(Box::new(BufReader::new(file)))
             }
             Source::File(_) => None,

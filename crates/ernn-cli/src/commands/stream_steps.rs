@@ -133,10 +133,7 @@ fn fields(line: &str) -> Vec<&str> {
 }
 
 fn problem(problem: String) -> Error {
-    Error::Data {
-        dataset: "the step".to_string(),
-        problem,
-    }
+    Error::data("the step", problem)
 }
 
 #[cfg(test)]

@@ -15,11 +15,11 @@ use serde::{Deserialize, Serialize};
 
 use super::ernn::MAX_STEPS;
 use super::pieces::{add, fill_normal, fill_uniform};
-use super::settings::{check_hidden, check_not_negative, check_positive, setting};
+use super::settings::{check_hidden, check_not_negative, check_positive};
 use super::{
     Activation, Cell, ErnnConfig, Folded, FoldedDeep, FoldedGradient, FoldedLayer, Sign, Start, StepSizes, Tensor,
 };
-use crate::Result;
+use crate::{Error, Result};
 
 /// Most layers inside a step.
 const MAX_LAYERS: usize = 64;
@@ -130,24 +130,21 @@ impl Cell for DeepTransitionConfig {
     fn check(&self) -> Result<()> {
         check_hidden(self.hidden)?;
         if self.widths.len() >= MAX_LAYERS {
-            return Err(setting(
-                "widths",
-                format!("{} widths", self.widths.len()),
-                "fewer than 64",
-            ));
+            let found = format!("{} widths", self.widths.len());
+            return Err(Error::setting("widths", found, "fewer than 64"));
         }
         if let Some(&width) = self.widths.iter().find(|width| !(1..=65_536).contains(*width)) {
-            return Err(setting("widths", width, "numbers from 1 to 65536"));
+            return Err(Error::setting("widths", width, "numbers from 1 to 65536"));
         }
         if !(1..=1000).contains(&self.iterations) {
-            return Err(setting("iterations", self.iterations, "a number from 1 to 1000"));
+            return Err(Error::setting("iterations", self.iterations, "a number from 1 to 1000"));
         }
         if !(1..=MAX_STEPS).contains(&self.max_steps) {
             let expected = format!("a number from 1 to {MAX_STEPS}");
-            return Err(setting("max_steps", self.max_steps, expected));
+            return Err(Error::setting("max_steps", self.max_steps, expected));
         }
         if !self.eta.is_finite() {
-            return Err(setting("eta", self.eta, "a finite number"));
+            return Err(Error::setting("eta", self.eta, "a finite number"));
         }
         check_not_negative("gamma", self.gamma)?;
         check_not_negative("eta_learning_rate", self.eta_learning_rate)?;

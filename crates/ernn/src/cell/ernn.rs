@@ -23,12 +23,12 @@ use serde::{Deserialize, Serialize};
 
 use super::contraction::Bound;
 use super::pieces::{add, cut, cut_mut, fill_normal, product};
-use super::settings::{check_hidden, check_not_negative, check_positive, setting};
+use super::settings::{check_hidden, check_not_negative, check_positive};
 use super::{
     Activation, Cell, EquilibriumGradient, Folded, FoldedGradient, FoldedLeaky, FoldedRecurrent, Rank, Solver,
     SolverSettings, Tensor,
 };
-use crate::Result;
+use crate::{Error, Result};
 
 /// Longest table of step sizes: far beyond any training sequence, and no product of sizes overflows.
 pub(super) const MAX_STEPS: usize = 16_777_216;
@@ -239,24 +239,18 @@ impl ErnnConfig {
         check_not_negative("tolerance", self.tolerance)?;
         check_not_negative("relative_tolerance", self.relative_tolerance)?;
         if !(1..=1000).contains(&self.max_iterations) {
-            return Err(setting(
-                "max_iterations",
-                self.max_iterations,
-                "a number from 1 to 1000",
-            ));
+            let expected = "a number from 1 to 1000";
+            return Err(Error::setting("max_iterations", self.max_iterations, expected));
         }
         if !(0.0..1.0).contains(&self.contract) {
-            return Err(setting(
-                "contract",
-                self.contract,
-                "0 (off), or a number above 0 and below 1",
-            ));
+            let expected = "0 (off), or a number above 0 and below 1";
+            return Err(Error::setting("contract", self.contract, expected));
         }
         let unrolled = self.gradient == EquilibriumGradient::Unrolled;
         if unrolled && !matches!(self.solver, Solver::Euler | Solver::FixedPoint) {
             let expected =
                 "implicit or one-step for this solver; unrolled goes with fixed-point (and euler is always unrolled)";
-            return Err(setting("gradient", "unrolled", expected));
+            return Err(Error::setting("gradient", "unrolled", expected));
         }
         Ok(())
     }
@@ -456,17 +450,14 @@ impl Cell for ErnnConfig {
         check_hidden(self.hidden)?;
         self.rank.check(self.hidden)?;
         if !(1..=1000).contains(&self.iterations) {
-            return Err(setting("iterations", self.iterations, "a number from 1 to 1000"));
+            return Err(Error::setting("iterations", self.iterations, "a number from 1 to 1000"));
         }
         if !(1..=MAX_STEPS).contains(&self.max_steps) {
-            return Err(setting(
-                "max_steps",
-                self.max_steps,
-                format!("a number from 1 to {MAX_STEPS}"),
-            ));
+            let expected = format!("a number from 1 to {MAX_STEPS}");
+            return Err(Error::setting("max_steps", self.max_steps, expected));
         }
         if !self.eta.is_finite() {
-            return Err(setting("eta", self.eta, "a finite number"));
+            return Err(Error::setting("eta", self.eta, "a finite number"));
         }
         check_not_negative("gamma", self.gamma)?;
         check_not_negative("eta_learning_rate", self.eta_learning_rate)?;

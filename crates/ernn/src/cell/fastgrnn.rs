@@ -15,10 +15,9 @@ use rand::Rng;
 use serde::{Deserialize, Serialize};
 
 use super::pieces::{add, cut_mut, sigmoid};
-use super::settings::setting;
 use super::stacked::Stacked;
 use super::{Activation, Cell, Folded, FoldedGated, FoldedGradient, GateActivation, Rank, Tensor};
-use crate::Result;
+use crate::{Error, Result};
 
 /// Settings of a FastGRNN; the defaults are the paper's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -71,7 +70,7 @@ impl Cell for FastGrnnConfig {
     fn check(&self) -> Result<()> {
         for (name, value) in [("zeta", self.zeta), ("nu", self.nu)] {
             if !value.is_finite() {
-                return Err(setting(name, value, "a finite number"));
+                return Err(Error::setting(name, value, "a finite number"));
             }
         }
         Stacked::check(self.hidden, self.input_rank, self.rank)

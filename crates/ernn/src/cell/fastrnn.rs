@@ -9,9 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::pieces::sigmoid;
 use super::rnn::RnnConfig;
-use super::settings::setting;
 use super::{Activation, Cell, Folded, FoldedGradient, FoldedLeaky, Rank, Tensor};
-use crate::Result;
+use crate::{Error, Result};
 
 /// Settings of a FastRNN; the defaults are the paper's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -64,7 +63,7 @@ impl Cell for FastRnnConfig {
     fn check(&self) -> Result<()> {
         for (name, value) in [("alpha", self.alpha), ("beta", self.beta)] {
             if !value.is_finite() {
-                return Err(setting(name, value, "a finite number"));
+                return Err(Error::setting(name, value, "a finite number"));
             }
         }
         self.inner().check()

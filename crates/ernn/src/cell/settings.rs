@@ -97,7 +97,7 @@ impl Rank {
     /// As [`Rank::check`], for a setting of another name.
     pub(crate) fn check_as(self, name: &str, hidden: usize) -> Result<()> {
         match self {
-            Rank::Low(rank) if rank == 0 || rank > hidden => Err(setting(
+            Rank::Low(rank) if rank == 0 || rank > hidden => Err(Error::setting(
                 name,
                 rank,
                 format!("full or a number from 1 to the hidden size, {hidden}"),
@@ -134,21 +134,12 @@ impl<'de> Deserialize<'de> for Rank {
     }
 }
 
-/// An error about a setting.
-pub(crate) fn setting(name: &str, found: impl ToString, expected: impl ToString) -> Error {
-    Error::Setting {
-        name: name.to_string(),
-        found: found.to_string(),
-        expected: expected.to_string(),
-    }
-}
-
 /// Checks a hidden size.
 pub(crate) fn check_hidden(hidden: usize) -> Result<()> {
     if (1..=65_536).contains(&hidden) {
         Ok(())
     } else {
-        Err(setting("hidden", hidden, "a number from 1 to 65536"))
+        Err(Error::setting("hidden", hidden, "a number from 1 to 65536"))
     }
 }
 
@@ -157,7 +148,7 @@ pub(crate) fn check_positive(name: &str, value: f64) -> Result<()> {
     if value.is_finite() && value > 0.0 {
         Ok(())
     } else {
-        Err(setting(name, value, "a number above 0"))
+        Err(Error::setting(name, value, "a number above 0"))
     }
 }
 
@@ -166,6 +157,6 @@ pub(crate) fn check_not_negative(name: &str, value: f64) -> Result<()> {
     if value.is_finite() && value >= 0.0 {
         Ok(())
     } else {
-        Err(setting(name, value, "0 or a number above 0"))
+        Err(Error::setting(name, value, "0 or a number above 0"))
     }
 }

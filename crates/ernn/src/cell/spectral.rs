@@ -14,9 +14,9 @@ use rand::Rng;
 use serde::{Deserialize, Serialize};
 
 use super::pieces::{add, cut, cut_mut, fill_normal, fill_uniform, product, sigmoid};
-use super::settings::{check_hidden, setting};
+use super::settings::check_hidden;
 use super::{Activation, Cell, Folded, FoldedGradient, FoldedLeaky, FoldedRecurrent, Tensor};
-use crate::Result;
+use crate::{Error, Result};
 
 /// Settings of a SpectralRNN; the defaults are the literature's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -145,14 +145,11 @@ impl Cell for SpectralConfig {
         check_hidden(self.hidden)?;
         if self.reflections > self.hidden {
             let expected = format!("0 (a quarter of the hidden size) or up to it, {}", self.hidden);
-            return Err(setting("reflections", self.reflections, expected));
+            return Err(Error::setting("reflections", self.reflections, expected));
         }
         if !(0.0..1.0).contains(&self.radius) {
-            return Err(setting(
-                "radius",
-                self.radius,
-                "a number from 0 up to, but not including, 1",
-            ));
+            let expected = "a number from 0 up to, but not including, 1";
+            return Err(Error::setting("radius", self.radius, expected));
         }
         Ok(())
     }

@@ -15,22 +15,14 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
     outcome.map_err(|source| {
         // The rename failed or the disk is full: what lies there is of no use to anyone.
         let _ = fs::remove_file(&temporary);
-        Error::Io {
-            path: path.to_path_buf(),
-            action: "write",
-            source,
-        }
+        Error::io(path, "write")(source)
     })
 }
 
 /// The same, in a folder that is made if there is none.
 pub fn write_with_folder(path: &Path, bytes: &[u8]) -> Result<()> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        fs::create_dir_all(folder).map_err(|source| Error::Io {
-            path: folder.to_path_buf(),
-            action: "create",
-            source,
-        })?;
+        fs::create_dir_all(folder).map_err(Error::io(folder, "create"))?;
     }
     write_atomically(path, bytes)
 }

@@ -40,16 +40,10 @@ impl EnsembleFolder {
     /// If its file cannot be read, or is something else.
     pub fn read(path: &Path) -> Result<Self> {
         let file = path.join(FILE);
-        let text = fs::read_to_string(&file).map_err(|source| Error::Io {
-            path: file.clone(),
-            action: "read",
-            source,
-        })?;
-        let wrong = |found: String| Error::Format {
-            path: file.clone(),
-            place: String::new(),
-            found,
-            expected: format!("what `ernn train --ensemble` writes, with 1 to {MOST_MEMBERS} members"),
+        let text = fs::read_to_string(&file).map_err(Error::io(&file, "read"))?;
+        let wrong = |found: String| {
+            let expected = format!("what `ernn train --ensemble` writes, with 1 to {MOST_MEMBERS} members");
+            Error::format(&file, "", found, expected)
         };
         let found: Self = toml::from_str(&text).map_err(|error| wrong(error.message().replace('\n', " ")))?;
         match found.members {

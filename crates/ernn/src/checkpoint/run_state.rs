@@ -211,11 +211,7 @@ impl RunState {
 
     /// Reads a checkpoint.
     pub fn load(path: &Path) -> Result<Self> {
-        let bytes = fs::read(path).map_err(|source| Error::Io {
-            path: path.to_path_buf(),
-            action: "read",
-            source,
-        })?;
+        let bytes = fs::read(path).map_err(Error::io(path, "read"))?;
         let file = TensorFile::decode(path, &bytes, FORMAT)?;
         let content: Content = file.content()?;
         let shape = [content.parameters];

@@ -9,7 +9,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::tensor_file::{self, Format, Tensor, TensorFile, damaged};
+use super::tensor_file::{self, Format, Tensor, TensorFile};
 use crate::data::{Derivation, Normalization, Task};
 use crate::model::{Model, ModelConfig};
 use crate::optim;
@@ -119,11 +119,7 @@ impl SavedModel {
     pub fn load(path: &Path) -> Result<Self> {
         let inside = path.join(super::MODEL_FILE);
         let path = if path.is_dir() { &inside } else { path };
-        let bytes = fs::read(path).map_err(|source| Error::Io {
-            path: path.to_path_buf(),
-            action: "read",
-            source,
-        })?;
+        let bytes = fs::read(path).map_err(Error::io(path, "read"))?;
         Self::from_bytes(path, &bytes)
     }
 
@@ -185,11 +181,8 @@ fn check_sizes(path: &Path, content: &Content, file: &TensorFile) -> Result<()> 
         if found == expected {
             return Ok(());
         }
-        Err(damaged(
-            path,
-            &format!("{found} {what}"),
-            &format!("{expected}, as the model's settings say"),
-        ))
+        let expected = format!("{expected}, as the model's settings say");
+        Err(Error::format(path, "", format!("{found} {what}"), expected))
     };
     let names = match config.task {
         Task::Classification | Task::StepClassification => config.classes,
@@ -207,7 +200,7 @@ fn check_sizes(path: &Path, content: &Content, file: &TensorFile) -> Result<()> 
     let size = largest_size(&settings);
     if size > bound {
         let found = format!("a size of {size} in the settings");
-        return Err(damaged(path, &found, "sizes that fit the tensors"));
+        return Err(Error::format(path, "", found, "sizes that fit the tensors"));
     }
     config.check()?;
     let parameters = config.spans().last().map_or(0, |span| span.range().end);
@@ -223,18 +216,15 @@ fn check_derivation(path: &Path, content: &Content) -> Result<()> {
             return Ok(());
         }
         let expected = format!("{features}, as the model's settings say");
-        return Err(damaged(path, &format!("{channels} feature names"), &expected));
+        return Err(Error::format(path, "", format!("{channels} feature names"), expected));
     }
     let fits = content.config.embedding.is_none() && derivation.fits(channels);
     if fits && derivation.features(channels) == features {
         return Ok(());
     }
     let found = format!("derived channels that do not go with {channels} feature names");
-    Err(damaged(
-        path,
-        &found,
-        &format!("{features} channels that the model reads"),
-    ))
+    let expected = format!("{features} channels that the model reads");
+    Err(Error::format(path, "", found, expected))
 }
 
 /// Sizes up to this are no danger even if no tensor is as large.

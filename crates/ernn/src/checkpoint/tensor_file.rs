@@ -82,7 +82,7 @@ impl<'a> TensorFile<'a> {
     pub fn decode(path: &'a Path, bytes: &'a [u8], format: Format) -> Result<Self> {
         let expected = format!("an {} file, whole and undamaged", format.name);
         let (header, metadata) = SafeTensors::read_metadata(bytes)
-            .map_err(|error| damaged(path, &format!("{} bytes: {error}", bytes.len()), &expected))?;
+            .map_err(|error| Error::format(path, "", format!("{} bytes: {error}", bytes.len()), &expected))?;
         let metadata = metadata.metadata().clone().unwrap_or_default();
         let entry = |key: &str| metadata.get(key).cloned().unwrap_or_default();
         if entry("format") != format.name {
@@ -90,35 +90,35 @@ impl<'a> TensorFile<'a> {
                 "" => "safetensors of another program".to_string(),
                 other => format!("an {other} file"),
             };
-            return Err(damaged(path, &found, &format!("an {} file", format.name)));
+            return Err(Error::format(path, "", found, format!("an {} file", format.name)));
         }
         if entry("version") != format.version.to_string() {
             let found = format!("{} version {}", format.name, entry("version"));
-            return Err(damaged(path, &found, &format!("version {}", format.version)));
+            return Err(Error::format(path, "", found, format!("version {}", format.version)));
         }
         let content = entry("content");
         let data = &bytes[8 + header..];
         if entry("checksum") != checksum(format.name, format.version, &content, data) {
-            return Err(damaged(path, "a checksum that does not fit the content", &expected));
+            let found = "a checksum that does not fit the content";
+            return Err(Error::format(path, "", found, &expected));
         }
-        let tensors = SafeTensors::deserialize(bytes).map_err(|error| damaged(path, &error.to_string(), &expected))?;
+        let tensors = SafeTensors::deserialize(bytes).map_err(|error| Error::format(path, "", error, &expected))?;
         Ok(TensorFile { path, tensors, content })
     }
 
     /// The content's struct.
     pub fn content<T: DeserializeOwned>(&self) -> Result<T> {
-        serde_json::from_str(&self.content)
-            .map_err(|error| damaged(self.path, &format!("metadata: {error}"), "the settings of this version"))
+        serde_json::from_str(&self.content).map_err(|error| {
+            let expected = "the settings of this version";
+            Error::format(self.path, "", format!("metadata: {error}"), expected)
+        })
     }
 
     /// The values of one tensor, of exactly this shape, all finite.
     pub fn values(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>> {
         let place = |found: String| {
-            damaged(
-                self.path,
-                &found,
-                &format!("tensor `{name}` of shape {shape:?}, float32"),
-            )
+            let expected = format!("tensor `{name}` of shape {shape:?}, float32");
+            Error::format(self.path, "", found, expected)
         };
         let tensor = self
             .tensors
@@ -131,7 +131,7 @@ impl<'a> TensorFile<'a> {
         match values.iter().position(|value| !value.is_finite()) {
             Some(index) => {
                 let found = format!("{} at index {index} of tensor `{name}`", values[index]);
-                Err(damaged(self.path, &found, "finite numbers"))
+                Err(Error::format(self.path, "", found, "finite numbers"))
             }
             None => Ok(values),
         }
@@ -145,16 +145,6 @@ impl<'a> TensorFile<'a> {
 
 fn little_endian(bytes: &[u8]) -> f32 {
     f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
-}
-
-/// The error of a file that cannot be used.
-pub(super) fn damaged(path: &Path, found: &str, expected: &str) -> Error {
-    Error::Format {
-        path: path.to_path_buf(),
-        place: String::new(),
-        found: found.to_string(),
-        expected: expected.to_string(),
-    }
 }
 
 fn checksum(format: &str, version: u32, content: &str, data: &[u8]) -> String {

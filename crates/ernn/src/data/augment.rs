@@ -70,39 +70,24 @@ impl Augmentation {
         let Some((name, size)) = self.named().into_iter().find(|(_, size)| *size != 0.0) else {
             return Ok(None);
         };
-        let refuse = |name: &str, found: String, expected: &str| {
-            Err(Error::Setting {
-                name: name.to_owned(),
-                found,
-                expected: expected.to_owned(),
-            })
-        };
         if !matches!(view.first_part().map(|part| &part.values), Some(Values::Numbers(_))) {
-            return refuse(
-                name,
-                format!("{size} for pictures or tokens"),
-                "0, or sequences of numbers",
-            );
+            let found = format!("{size} for pictures or tokens");
+            return Err(Error::setting(name, found, "0, or sequences of numbers"));
         }
         if self.moves_steps() && task == Task::StepClassification {
             let moving = self.named().into_iter().skip(1).find(|(_, size)| *size != 0.0);
             let (name, size) = moving.unwrap_or((name, size));
-            return refuse(
-                name,
-                format!("{size} for steps with labels of their own"),
-                "0: labels would not move with their steps",
-            );
+            let found = format!("{size} for steps with labels of their own");
+            return Err(Error::setting(name, found, "0: labels would not move with their steps"));
         }
         let devices = match self.rotation {
             0.0 => Vec::new(),
             _ => transforms.devices(names)?,
         };
         if self.rotation != 0.0 && devices.is_empty() {
-            return refuse(
-                "input_rotation",
-                format!("{} for the channels {}", self.rotation, super::list(names)),
-                "names that end in x, y, z or in numbers by threes, or --triads \"a,b,c;d,e,f\"",
-            );
+            let found = format!("{} for the channels {}", self.rotation, super::list(names));
+            let expected = "names that end in x, y, z or in numbers by threes, or --triads \"a,b,c;d,e,f\"";
+            return Err(Error::setting("input_rotation", found, expected));
         }
         Ok(Some(Augmenter {
             sizes: *self,

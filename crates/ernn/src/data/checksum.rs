@@ -5,8 +5,7 @@ use std::path::Path;
 
 use flate2::Crc;
 
-use super::raw::format_error;
-use crate::Result;
+use crate::{Error, Result};
 
 /// Refuses a file whose bytes are not those with this CRC-32.
 pub(super) fn verify(bytes: &[u8], expected: u32, path: &Path) -> Result<()> {
@@ -16,12 +15,8 @@ pub(super) fn verify(bytes: &[u8], expected: u32, path: &Path) -> Result<()> {
         return Ok(());
     }
     let found = format!("other bytes (CRC-32 {:08x})", sum.sum());
-    Err(format_error(
-        path,
-        "",
-        &found,
-        &format!("the published file (CRC-32 {expected:08x})"),
-    ))
+    let expected = format!("the published file (CRC-32 {expected:08x})");
+    Err(Error::format(path, "", found, expected))
 }
 
 #[cfg(test)]

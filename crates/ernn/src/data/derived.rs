@@ -86,10 +86,10 @@ impl Derivation {
     /// Refuses sequences that it is not of; `part` says what they are like.
     pub(super) fn check(&self, part: Option<&Part>) -> Result<()> {
         let refuse = |found: String| {
-            Err(Error::Data {
-                dataset: "transforms of the inputs".to_owned(),
-                problem: format!("found {found}, expected sequences of numbers with the channels of the training part"),
-            })
+            Err(Error::data(
+                "transforms of the inputs",
+                format!("found {found}, expected sequences of numbers with the channels of the training part"),
+            ))
         };
         match part {
             Some(part) if !matches!(part.values, Values::Numbers(_)) => refuse("other values than numbers".to_owned()),
@@ -144,14 +144,12 @@ fn refuse_others(transforms: &Transforms, view: &View) -> Result<()> {
         ("magnitudes", transforms.magnitudes),
     ];
     let name = asked.iter().find_map(|&(name, asked)| asked.then_some(name));
-    Err(Error::Setting {
-        name: name.unwrap_or("transforms").to_owned(),
-        found: format!("true for sequences of {found}"),
-        expected: format!(
-            "false (--{} false), or sequences of numbers",
-            name.unwrap_or("differences")
-        ),
-    })
+    let found = format!("true for sequences of {found}");
+    let expected = format!(
+        "false (--{} false), or sequences of numbers",
+        name.unwrap_or("differences")
+    );
+    Err(Error::setting(name.unwrap_or("transforms"), found, expected))
 }
 
 /// A fifth of the median size of the high-passed channel.

@@ -24,7 +24,6 @@ use super::archive::{Archive, Member};
 use super::known::{Entry, Known};
 use super::number::{parse, shown};
 use super::preparation::SplitBy;
-use super::raw::format_error;
 use super::{Dataset, OpenOptions, Part, Values, lookup};
 use crate::{Error, Result};
 
@@ -180,10 +179,7 @@ fn read_sized(name: &str, found: &Path, split: SplitBy, size: Size) -> Result<Da
         .try_for_each(|archive| fill(archive, &rooms, size))?;
     for (place, room) in Place::all(size).zip(&mut rooms) {
         if !room.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner()).filled {
-            return Err(Error::Data {
-                dataset: name.to_owned(),
-                problem: absent(found, place, size),
-            });
+            return Err(Error::data(name, absent(found, place, size)));
         }
     }
     drop(rooms);
@@ -238,12 +234,8 @@ fn fill(archive: &Archive, rooms: &[Mutex<Room>], size: Size) -> Result<()> {
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner());
         if room.filled {
-            return Err(format_error(
-                &member.path,
-                "",
-                "the same segment twice",
-                "one file a segment",
-            ));
+            let expected = "one file a segment";
+            return Err(Error::format(&member.path, "", "the same segment twice", expected));
         }
         parse_segment(&member, room.values)?;
         room.filled = true;
@@ -261,37 +253,29 @@ fn parse_segment(Member { path, bytes, .. }: &Member, values: &mut [f32]) -> Res
         .filter(|(_, line)| !line.trim_ascii().is_empty());
     for (number, line) in lines {
         let row = rows.next().ok_or_else(|| {
-            format_error(
-                path,
-                &format!(", line {number}"),
-                "one more line",
-                &format!("{STEPS} lines"),
-            )
+            let found = "one more line";
+            let expected = format!("{STEPS} lines");
+            Error::format(path, format!(", line {number}"), found, expected)
         })?;
         let mut count = 0;
         for text in line.split(|&byte| byte == b',') {
             let value = parse(text).ok().filter(|value| value.is_finite()).ok_or_else(|| {
                 let place = format!(", line {number}, value {}", count + 1);
-                format_error(path, &place, &shown(text), "a finite number")
+                Error::format(path, place, shown(text), "a finite number")
             })?;
             row.get_mut(count).into_iter().for_each(|place| *place = value);
             count += 1;
         }
         if count != features {
             let place = format!(", line {number}");
-            return Err(format_error(
-                path,
-                &place,
-                &format!("{count} values"),
-                &features.to_string(),
-            ));
+            return Err(Error::format(path, place, format!("{count} values"), features));
         }
     }
     match rows.len() {
         0 => Ok(()),
         missing => {
             let found = format!("{} lines", STEPS - missing);
-            Err(format_error(path, "", &found, &format!("{STEPS}")))
+            Err(Error::format(path, "", found, format!("{STEPS}")))
         }
     }
 }

@@ -26,7 +26,7 @@ pub(super) fn open(name: &str, folder: &Path, options: &OpenOptions) -> Result<D
             "a folder of known data sets: open {} with the folder as --data-dir",
             known.join(" or ")
         );
-        return Err(problem(name, &hint));
+        return Err(Error::data(name, hint));
     }
     if files.is_empty() && audio::class_folders::is_one(folder) {
         return audio::class_folders::open(name, folder, options);
@@ -35,16 +35,12 @@ pub(super) fn open(name: &str, folder: &Path, options: &OpenOptions) -> Result<D
     let train = train?.ok_or_else(|| {
         let names: Vec<String> = files.iter().map(|file| file_name(file)).collect();
         let found = if names.is_empty() { "no data file".to_owned() } else { super::labels::list(&names) };
-        problem(name, &format!("no training file: found {found}; expected one of .ts, .csv, .tsv, .npy or .npz with the word train in its name, or .wav files in a folder a class"))
+        Error::data(
+            name,
+            format!("no training file: found {found}; expected one of .ts, .csv, .tsv, .npy or .npz with the word train in its name, or .wav files in a folder a class"),
+        )
     })?;
     assemble(name, train, [validation?, test?])
-}
-
-fn problem(name: &str, problem: &str) -> Error {
-    Error::Data {
-        dataset: name.to_owned(),
-        problem: problem.to_owned(),
-    }
 }
 
 fn file_name(path: &Path) -> String {
@@ -53,11 +49,7 @@ fn file_name(path: &Path) -> String {
 
 /// Files of a known format, in order of their names.
 fn data_files(folder: &Path) -> Result<Vec<PathBuf>> {
-    let error = |source| Error::Io {
-        path: folder.to_owned(),
-        action: "read",
-        source,
-    };
+    let error = Error::io(folder, "read");
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(error)? {
         let path = entry.map_err(error)?.path();
@@ -115,13 +107,11 @@ fn read_part(name: &str, part: &str, files: &[PathBuf], options: &OpenOptions) -
             let all = values.iter().chain(&labels).chain(&groups);
             let names: Vec<String> = all.map(|file| file_name(file)).collect();
             let expected = "one file, or one .npy of values, one of labels and, where there are groups, one of groups";
-            return Err(problem(
-                name,
-                &format!(
-                    "the {part} part is not clear: found {}; expected {expected}",
-                    names.join(", ")
-                ),
-            ));
+            let problem = format!(
+                "the {part} part is not clear: found {}; expected {expected}",
+                names.join(", ")
+            );
+            return Err(Error::data(name, problem));
         }
     };
     raw.finish(options.missing).map(Some)

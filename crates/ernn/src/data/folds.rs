@@ -123,11 +123,7 @@ pub fn folds(part: &Part, scheme: Scheme, seed: u64) -> Result<Folds> {
 }
 
 fn refusal(scheme: Scheme, expected: &str) -> Error {
-    Error::Setting {
-        name: "--folds".to_string(),
-        found: scheme.to_string(),
-        expected: expected.to_string(),
-    }
+    Error::setting("--folds", scheme, expected)
 }
 
 /// For each sequence the first one that holds the same values, itself in most cases.

@@ -15,9 +15,8 @@ use std::path::{Path, PathBuf};
 use super::archive::{Archive, Member, Members};
 use super::known::{Entry, Known};
 use super::number::{parse, shown};
-use super::raw::format_error;
 use super::{Dataset, OpenOptions, Part, Values, lookup};
-use crate::Result;
+use crate::{Error, Result};
 
 const SOURCE: &str = "https://archive.ics.uci.edu/dataset/240/human+activity+recognition+using+smartphones";
 const LICENSE: &str = "see its README: cite Anguita et al., ESANN 2013; it bars commercial use";
@@ -185,17 +184,12 @@ fn read_signal(Member { path, bytes, .. }: &Member, windows: usize) -> Result<Ve
         for text in line.split(u8::is_ascii_whitespace).filter(|text| !text.is_empty()) {
             let value = parse(text).ok().filter(|value| value.is_finite());
             let place = || format!(", line {number}, value {}", values.len() - before + 1);
-            values.push(value.ok_or_else(|| format_error(path, &place(), &shown(text), "a finite number"))?);
+            values.push(value.ok_or_else(|| Error::format(path, place(), shown(text), "a finite number"))?);
         }
         let found = values.len() - before;
         if found != STEPS {
             let place = format!(", line {number}");
-            return Err(format_error(
-                path,
-                &place,
-                &format!("{found} values"),
-                &STEPS.to_string(),
-            ));
+            return Err(Error::format(path, place, format!("{found} values"), STEPS));
         }
     }
     check_windows(path, values.len() / STEPS, windows)?;
@@ -210,7 +204,7 @@ fn read_numbers(Member { path, bytes, .. }: &Member, windows: usize, range: Rang
             .and_then(|text| text.parse().ok());
         let value = value.filter(|value| range.contains(value)).ok_or_else(|| {
             let expected = format!("a whole number from {} to {}", range.start(), range.end());
-            format_error(path, &format!(", line {number}"), &shown(line), &expected)
+            Error::format(path, format!(", line {number}"), shown(line), expected)
         })?;
         numbers.push(value);
     }
@@ -222,12 +216,8 @@ fn check_windows(path: &Path, found: usize, expected: usize) -> Result<()> {
     if found == expected {
         return Ok(());
     }
-    Err(format_error(
-        path,
-        "",
-        &format!("{found} windows"),
-        &format!("{expected} as in the published data set"),
-    ))
+    let expected = format!("{expected} as in the published data set");
+    Err(Error::format(path, "", format!("{found} windows"), expected))
 }
 
 #[cfg(test)]

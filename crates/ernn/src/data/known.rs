@@ -91,11 +91,9 @@ fn refuse_clash(entry: &Entry, name: &str, options: &OpenOptions) -> Result<()> 
         return Ok(());
     }
     let what = if here.is_dir() { "folder" } else { "file" };
-    Err(Error::Setting {
-        name: name.to_owned(),
-        found: format!("a {what} here that has the name of a known data set"),
-        expected: format!("./{name} for the {what}, or {PREFIX}{name} for the data set"),
-    })
+    let found = format!("a {what} here that has the name of a known data set");
+    let expected = format!("./{name} for the {what}, or {PREFIX}{name} for the data set");
+    Err(Error::setting(name, found, expected))
 }
 
 /// The data sets that are known by name.
@@ -157,12 +155,10 @@ fn not_found(entry: &Entry, options: &OpenOptions) -> Error {
         Some(folder) => format!("no {} in {} or a folder in it", entry.files, folder.display()),
         None => "no data folder was named".to_owned(),
     };
-    Error::Data {
-        dataset: name.to_owned(),
-        problem: format!(
-            "{searched}; {fetch}download it from {source}, and name the folder with --data-dir or ERNN_DATA_DIR"
-        ),
-    }
+    Error::data(
+        name,
+        format!("{searched}; {fetch}download it from {source}, and name the folder with --data-dir or ERNN_DATA_DIR"),
+    )
 }
 
 #[cfg(test)]

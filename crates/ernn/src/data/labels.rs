@@ -70,14 +70,12 @@ fn translation(part: &Part, from: &[String], to: &[String], source: &str) -> Res
 
 fn unknown(part: &Part, name: &str, label: u32, known: &[String], source: &str) -> Error {
     let count = part.labels.iter().filter(|&&other| other == label).count();
-    Error::Data {
-        dataset: source.to_owned(),
-        problem: format!(
-            "label {name:?} ({count} sequence{}) is not among the known labels {}",
-            if count == 1 { "" } else { "s" },
-            list(known)
-        ),
-    }
+    let problem = format!(
+        "label {name:?} ({count} sequence{}) is not among the known labels {}",
+        if count == 1 { "" } else { "s" },
+        list(known)
+    );
+    Error::data(source, problem)
 }
 
 /// Up to twenty names, with commas.
@@ -103,15 +101,13 @@ pub(crate) fn check_classes(dataset: &Dataset, labels: LabelKind) -> Result<()> 
     if numbers.len() * if whole { 2 } else { 10 } <= sequences || sequences == 0 {
         return Ok(());
     }
-    Err(Error::Data {
-        dataset: dataset.name.clone(),
-        problem: format!(
-            "found {} different numbers as labels of {sequences} sequences, expected classes: are these numbers to predict? Then label the \
-             sequences with a few ranges of them, such as low and high, as `ernn` learns classes of tables. Name another column with \
-             --label-column NAME, or say --labels classes if each number is a class",
-            numbers.len()
-        ),
-    })
+    let problem = format!(
+        "found {} different numbers as labels of {sequences} sequences, expected classes: are these numbers to predict? Then label the \
+         sequences with a few ranges of them, such as low and high, as `ernn` learns classes of tables. Name another column with \
+         --label-column NAME, or say --labels classes if each number is a class",
+        numbers.len()
+    );
+    Err(Error::data(&dataset.name, problem))
 }
 
 impl Dataset {

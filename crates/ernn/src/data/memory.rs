@@ -19,10 +19,7 @@ pub fn in_memory(
     values: Vec<f32>,
     policy: MissingPolicy,
 ) -> Result<Part> {
-    let refuse = |problem: String| {
-        let dataset = source.to_owned();
-        Err(Error::Data { dataset, problem })
-    };
+    let refuse = |problem: String| Err(Error::data(source, problem));
     if features == 0 {
         return refuse("found sequences of 0 channels, expected at least 1".to_owned());
     }

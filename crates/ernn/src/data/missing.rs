@@ -6,7 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::raw::{Raw, format_error};
+use super::raw::Raw;
 use crate::{Error, Result};
 
 /// What to do about missing values.
@@ -48,11 +48,9 @@ impl FromStr for MissingPolicy {
 
     fn from_str(text: &str) -> Result<Self> {
         let found = Self::ALL.iter().find(|(_, name)| *name == text);
-        found.map(|&(policy, _)| policy).ok_or_else(|| Error::Setting {
-            name: "missing".to_owned(),
-            found: text.to_owned(),
-            expected: "refuse, interpolate, previous or zero".to_owned(),
-        })
+        found
+            .map(|&(policy, _)| policy)
+            .ok_or_else(|| Error::setting("missing", text, "refuse, interpolate, previous or zero"))
     }
 }
 
@@ -111,12 +109,8 @@ fn nothing_known(raw: &Raw, sequence: usize, feature: usize) -> Error {
         .cloned()
         .unwrap_or_else(|| (sequence + 1).to_string());
     let place = format!(", sequence {name}, {}", raw.feature_names[feature]);
-    format_error(
-        &raw.path,
-        &place,
-        "only missing values",
-        "at least one to fill the others from, or --missing zero",
-    )
+    let expected = "at least one to fill the others from, or --missing zero";
+    Error::format(&raw.path, place, "only missing values", expected)
 }
 
 /// One channel of one sequence, which has at least one value.

@@ -250,10 +250,7 @@ fn read(value: f32, mean: f64, scale: f64) -> f32 {
 }
 
 fn problem(problem: String) -> Error {
-    Error::Data {
-        dataset: "normalization".to_owned(),
-        problem,
-    }
+    Error::data("normalization", problem)
 }
 
 /// Running mean and sum of squared differences (Welford), with the extremes to tell a constant channel exactly.

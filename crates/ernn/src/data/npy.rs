@@ -12,7 +12,7 @@ use std::path::Path;
 use super::OpenOptions;
 use super::labels::Names;
 use super::number::shown;
-use super::raw::{Raw, format_error};
+use super::raw::Raw;
 use crate::{Error, Result};
 
 /// An array as it lies in the file.
@@ -184,7 +184,7 @@ impl<'a> Array<'a> {
         } else {
             format!(", array {name}")
         };
-        let refuse = |found: String, expected: String| Err(format_error(path, &place, &found, &expected));
+        let refuse = |found: String, expected: String| Err(Error::format(path, &place, found, expected));
         let Some((header, values)) = split_header(bytes) else {
             return refuse(
                 format!("{} bytes that are no NumPy array", bytes.len()),
@@ -192,19 +192,16 @@ impl<'a> Array<'a> {
             );
         };
         let header_error =
-            |expected: &str| format_error(path, &place, &format!("the header {}", shown(header)), expected);
+            |expected: &str| Error::format(path, &place, format!("the header {}", shown(header)), expected);
         let text = std::str::from_utf8(header).map_err(|_| header_error("text"))?;
         let descr = entry(text, "descr").ok_or_else(|| header_error("an entry 'descr'"))?;
         let element = Element::parse(descr).ok_or_else(|| {
-            format_error(
-                path,
-                &place,
-                &format!(
-                    "values of type {}",
-                    shown(descr.split(',').next().unwrap_or_default().as_bytes())
-                ),
-                "whole numbers, floating-point numbers or text",
-            )
+            let found = format!(
+                "values of type {}",
+                shown(descr.split(',').next().unwrap_or_default().as_bytes())
+            );
+            let expected = "whole numbers, floating-point numbers or text";
+            Error::format(path, &place, found, expected)
         })?;
         let fortran_order = entry(text, "fortran_order").ok_or_else(|| header_error("an entry 'fortran_order'"))?;
         let shape = entry(text, "shape")
@@ -232,7 +229,7 @@ impl<'a> Array<'a> {
     }
 
     fn error(&self, place: &str, found: &str, expected: &str) -> Error {
-        format_error(self.path, &format!("{}{place}", self.place), found, expected)
+        Error::format(self.path, format!("{}{place}", self.place), found, expected)
     }
 
     fn refuse_empty(&self) -> Result<()> {

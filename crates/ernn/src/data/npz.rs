@@ -15,8 +15,8 @@ use zip::ZipArchive;
 
 use super::OpenOptions;
 use super::npy::{self, Array, Beside};
-use super::raw::{Raw, format_error};
-use crate::Result;
+use super::raw::Raw;
+use crate::{Error, Result};
 
 /// How the names of the arrays of a part end: training (or the only one), validation, test.
 const ENDINGS: [&[&str]; 3] = [&["_train", ""], &["_val", "_valid", "_validation"], &["_test"]];
@@ -30,12 +30,8 @@ pub(super) fn read(bytes: &[u8], path: &Path, options: &OpenOptions) -> Result<[
     let Some(mut train) = train? else {
         let names: Vec<String> = archive.arrays.into_iter().map(|array| array.name).collect();
         let found = format!("the arrays {}", super::labels::list(&names));
-        return Err(format_error(
-            path,
-            "",
-            &found,
-            "X [sequences, steps, features] and y, or X_train, y_train, X_test, ...",
-        ));
+        let expected = "X [sequences, steps, features] and y, or X_train, y_train, X_test, ...";
+        return Err(Error::format(path, "", found, expected));
     };
     let parts = [validation?, test?];
     train.notes.extend(archive.note());
@@ -57,7 +53,7 @@ struct Archive<'a> {
 
 impl<'a> Archive<'a> {
     fn unpack(bytes: &[u8], path: &'a Path) -> Result<Archive<'a>> {
-        let error = |error: &dyn std::fmt::Display| format_error(path, "", &error.to_string(), "an .npz archive");
+        let error = |error: &dyn std::fmt::Display| Error::format(path, "", error, "an .npz archive");
         let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|found| error(&found))?;
         let mut arrays = Vec::new();
         for index in 0..archive.len() {
@@ -93,7 +89,7 @@ impl<'a> Archive<'a> {
             [(first, _), (second, _), ..] => {
                 let [first, second] = [first, second].map(|index| &self.arrays[index].name);
                 let found = format!("the arrays {first} and {second}");
-                Err(format_error(self.path, "", &found, "only one of them"))
+                Err(Error::format(self.path, "", found, "only one of them"))
             }
         }
     }

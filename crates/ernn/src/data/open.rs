@@ -111,12 +111,10 @@ fn nothing_of(name: &str) -> Error {
         true => String::new(),
         false => format!("; did you mean {}?", super::list(&meant)),
     };
-    Error::Data {
-        dataset: name.to_owned(),
-        problem: format!(
-            "no file or folder of this name, and not one of the known data sets (`ernn data list`){meant}"
-        ),
-    }
+    Error::data(
+        name,
+        format!("no file or folder of this name, and not one of the known data sets (`ernn data list`){meant}"),
+    )
 }
 
 /// Opens one file, labelled or not, as sequences in file order.
@@ -159,16 +157,8 @@ pub fn read_texts(reader: impl Read, options: &OpenOptions, vocabulary: &Vocabul
     text::unlabelled::stream(reader, Path::new(STDIN_NAME), &options.text, vocabulary)
 }
 
-fn io_error(path: &Path, source: std::io::Error) -> Error {
-    Error::Io {
-        path: path.to_owned(),
-        action: "read",
-        source,
-    }
-}
-
 pub(super) fn read_file(path: &Path) -> Result<Vec<u8>> {
-    std::fs::read(path).map_err(|source| io_error(path, source))
+    std::fs::read(path).map_err(Error::io(path, "read"))
 }
 
 /// Something whose name tells no format: a pipe, or `/dev/stdin` whatever stands behind it.
@@ -210,14 +200,14 @@ impl Format {
     /// Training (or the only), validation and test part of a file.
     fn read(path: &Path, options: &OpenOptions) -> Result<[Option<Raw>; 3]> {
         if is_stream(path) {
-            let pipe = std::fs::File::open(path).map_err(|source| io_error(path, source))?;
+            let pipe = std::fs::File::open(path).map_err(Error::io(path, "read"))?;
             return Format::read_stream(pipe, path, options);
         }
         // Whoever says that a file has no header says that it is a table.
         let said = (!options.table.layout.is_default()).then_some(Format::Csv);
-        let format = Format::of(path).or(said).ok_or_else(|| Error::Data {
-            dataset: path.display().to_string(),
-            problem: "not a known kind of file: expected .ts, .csv, .tsv, .npy or .npz".to_owned(),
+        let format = Format::of(path).or(said).ok_or_else(|| {
+            let problem = "not a known kind of file: expected .ts, .csv, .tsv, .npy or .npz";
+            Error::data(path.display(), problem)
         })?;
         let one = |raw| [Some(raw), None, None];
         match format {
@@ -230,7 +220,7 @@ impl Format {
 
     /// The same of what can be read once alone; `path` names it in errors. A table is not held whole.
     fn read_stream(mut source: impl Read, path: &Path, options: &OpenOptions) -> Result<[Option<Raw>; 3]> {
-        let error = |source| io_error(path, source);
+        let error = Error::io(path, "read");
         let mut beginning = Vec::new();
         (&mut source)
             .take(BEGINNING)
@@ -262,7 +252,7 @@ const BEGINNING: u64 = 64;
 fn one_part(parts: [Option<Raw>; 3], path: &Path) -> Result<Raw> {
     match parts {
         [Some(raw), None, None] => Ok(raw),
-        _ => Err(super::raw::format_error(
+        _ => Err(Error::format(
             path,
             "",
             "several parts in one file",

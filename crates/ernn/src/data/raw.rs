@@ -46,7 +46,7 @@ impl Raw {
     /// Refuses an empty file and fills, or refuses, missing values.
     pub fn finish(mut self, policy: MissingPolicy) -> Result<Raw> {
         if self.part.is_empty() {
-            return Err(format_error(&self.path, "", "no sequence", "at least one"));
+            return Err(Error::format(&self.path, "", "no sequence", "at least one"));
         }
         missing::fill(&mut self, policy)?;
         Ok(self)
@@ -103,7 +103,7 @@ fn fit_to(train: &Raw, classes: &[String], mut raw: Raw) -> Result<Part> {
     let source = raw.path.display().to_string();
     let differs = |found: &str, expected: &str| {
         let expected = format!("{expected} as in {}{}", train.path.display(), train.place);
-        Err(format_error(&raw.path, &raw.place, found, &expected))
+        Err(Error::format(&raw.path, &raw.place, found, expected))
     };
     let (found, expected) = (raw.part.features, train.part.features);
     if found != expected {
@@ -124,14 +124,4 @@ fn fit_to(train: &Raw, classes: &[String], mut raw: Raw) -> Result<Part> {
     }
     labels::map(&mut raw.part, &raw.labels.names, classes, &source)?;
     Ok(raw.part)
-}
-
-/// The error for a file that is not what its format says.
-pub(crate) fn format_error(path: &Path, place: &str, found: &str, expected: &str) -> Error {
-    Error::Format {
-        path: path.to_owned(),
-        place: place.to_owned(),
-        found: found.to_owned(),
-        expected: expected.to_owned(),
-    }
 }

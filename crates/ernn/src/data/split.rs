@@ -25,11 +25,8 @@ const DRAWS: usize = 256;
 /// If `fraction` is not in `0..1`, or the part is too small to be split that way.
 pub fn split(part: &Part, fraction: f64, seed: u64) -> Result<(Vec<usize>, Vec<usize>)> {
     if !(0.0..1.0).contains(&fraction) {
-        return Err(Error::Setting {
-            name: "validation".to_owned(),
-            found: fraction.to_string(),
-            expected: "a fraction of at least 0 and below 1".to_owned(),
-        });
+        let expected = "a fraction of at least 0 and below 1";
+        return Err(Error::setting("validation", fraction, expected));
     }
     let mut held_out = vec![false; part.len()];
     if fraction > 0.0 {
@@ -44,10 +41,8 @@ pub fn split(part: &Part, fraction: f64, seed: u64) -> Result<(Vec<usize>, Vec<u
 }
 
 fn too_small(problem: &str) -> Error {
-    Error::Data {
-        dataset: "validation split".to_owned(),
-        problem: format!("{problem}; train without one (--validation 0) or give a validation part of its own"),
-    }
+    let problem = format!("{problem}; train without one (--validation 0) or give a validation part of its own");
+    Error::data("validation split", problem)
 }
 
 /// The class of a sequence; unlabelled data is one class.

@@ -120,11 +120,11 @@ fn open(name: &str, _: &Path, options: &OpenOptions) -> Result<Dataset> {
 
 fn chosen_length(named: Option<usize>, option: Option<usize>) -> Result<Option<usize>> {
     match (named, option) {
-        (Some(named), Some(option)) if named != option => Err(Error::Setting {
-            name: "length".to_owned(),
-            found: option.to_string(),
-            expected: format!("{named} as in the name, or a name without a length"),
-        }),
+        (Some(named), Some(option)) if named != option => Err(Error::setting(
+            "length",
+            option,
+            format!("{named} as in the name, or a name without a length"),
+        )),
         _ => Ok(named.or(option)),
     }
 }
@@ -133,11 +133,7 @@ fn check(name: &str, found: usize, least: usize, most: usize) -> Result<()> {
     if (least..=most).contains(&found) {
         return Ok(());
     }
-    Err(Error::Setting {
-        name: name.to_owned(),
-        found: found.to_string(),
-        expected: format!("{least} to {most}"),
-    })
+    Err(Error::setting(name, found, format!("{least} to {most}")))
 }
 
 /// A whole number below `bound`.

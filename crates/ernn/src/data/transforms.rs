@@ -87,21 +87,10 @@ impl Transforms {
     pub fn check(&self, names: &[String]) -> Result<()> {
         if self.triads(names)?.is_empty() && self.magnitudes {
             let expected = "names that end in x, y, z or in numbers by threes, or --triads \"a,b,c;d,e,f\"";
-            return Err(setting(
-                "magnitudes",
-                &format!("the channels {}", list(names)),
-                expected,
-            ));
+            let found = format!("the channels {}", list(names));
+            return Err(Error::setting("magnitudes", found, expected));
         }
         Ok(())
-    }
-}
-
-fn setting(name: &str, found: &str, expected: &str) -> Error {
-    Error::Setting {
-        name: name.to_owned(),
-        found: found.to_owned(),
-        expected: expected.to_owned(),
     }
 }
 
@@ -121,17 +110,15 @@ fn written_triad(written: &str, names: &[String]) -> Result<Triad> {
                 .filter(|&place| place < names.len())
         };
         let place = place_of(name, names).or_else(numbered);
-        let place = place.ok_or_else(|| setting("triads", name, &format!("one of the channels {}", list(names))))?;
+        let place =
+            place.ok_or_else(|| Error::setting("triads", name, format!("one of the channels {}", list(names))))?;
         places.push(place as u32);
     }
     let distinct = |triad: &Triad| triad[0] != triad[1] && triad[0] != triad[2] && triad[1] != triad[2];
     let triad: Option<Triad> = places.try_into().ok();
     triad.filter(distinct).ok_or_else(|| {
-        setting(
-            "triads",
-            written.trim(),
-            "three channels between commas, triads between semicolons, devices between bars",
-        )
+        let expected = "three channels between commas, triads between semicolons, devices between bars";
+        Error::setting("triads", written.trim(), expected)
     })
 }
 

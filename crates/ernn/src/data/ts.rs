@@ -16,7 +16,7 @@
 use std::path::Path;
 
 use super::number::{parse, shown};
-use super::raw::{Raw, format_error};
+use super::raw::Raw;
 use crate::{Error, Result};
 
 /// Reads a whole file.
@@ -56,7 +56,7 @@ impl Line<'_> {
     }
 
     fn error(&self, place: &str, found: &str, expected: &str) -> Error {
-        format_error(self.path, &format!(", line {}{place}", self.number), found, expected)
+        Error::format(self.path, format!(", line {}{place}", self.number), found, expected)
     }
 }
 
@@ -118,12 +118,8 @@ impl Header {
                 _ => return Err(line.error("", &shown(line.text), "a header line that begins with @, or @data")),
             }
         }
-        Err(format_error(
-            path,
-            "",
-            "the end of the file",
-            "a line @data and sequences after it",
-        ))
+        let expected = "a line @data and sequences after it";
+        Err(Error::format(path, "", "the end of the file", expected))
     }
 }
 

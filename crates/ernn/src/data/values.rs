@@ -110,11 +110,11 @@ impl FromStr for NoiseKind {
         match text {
             "independent" => Ok(NoiseKind::Independent),
             "fixed" => Ok(NoiseKind::Fixed),
-            _ => Err(Error::Setting {
-                name: "noise".to_owned(),
-                found: text.to_owned(),
-                expected: "independent (each sequence its own) or fixed (one sample for all)".to_owned(),
-            }),
+            _ => Err(Error::setting(
+                "noise",
+                text,
+                "independent (each sequence its own) or fixed (one sample for all)",
+            )),
         }
     }
 }

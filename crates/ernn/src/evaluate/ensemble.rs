@@ -34,25 +34,19 @@ impl Ensemble {
     pub fn new(named: Vec<(String, SavedModel)>) -> Result<Self> {
         let (names, members): (Vec<String>, Vec<SavedModel>) = named.into_iter().unzip();
         let Some(first) = members.first() else {
-            return Err(Error::Setting {
-                name: "ensemble".to_string(),
-                found: "no model".to_string(),
-                expected: "at least one".to_string(),
-            });
+            return Err(Error::setting("ensemble", "no model", "at least one"));
         };
         for (name, member) in names.iter().zip(&members).skip(1) {
             must_go_with(&names[0], first, name, member)?;
         }
         let task = first.model.config().task;
         if members.len() > 1 && !matches!(task, Task::Classification | Task::Regression) {
-            return Err(Error::Data {
-                dataset: names[0].clone(),
-                problem: format!(
-                    "found a model that gives {}, expected one that gives a class or a number for each sequence: the answers of several are \
-                     averaged",
-                    described(task)
-                ),
-            });
+            let problem = format!(
+                "found a model that gives {}, expected one that gives a class or a number for each sequence: the answers of several are \
+                 averaged",
+                described(task)
+            );
+            return Err(Error::data(&names[0], problem));
         }
         Ok(Ensemble { names, members })
     }
@@ -215,14 +209,12 @@ fn members_of(path: &Path) -> Result<Vec<PathBuf>> {
     }
     let folder = EnsembleFolder::read(path)?;
     if !folder.complete {
-        return Err(Error::Data {
-            dataset: path.display().to_string(),
-            problem: format!(
-                "found an ensemble of {} members whose training has not ended, expected one that has (`ernn train --resume {}`)",
-                folder.members,
-                path.display()
-            ),
-        });
+        let problem = format!(
+            "found an ensemble of {} members whose training has not ended, expected one that has (`ernn train --resume {}`)",
+            folder.members,
+            path.display()
+        );
+        return Err(Error::data(path.display(), problem));
     }
     Ok((1..=folder.members)
         .map(|number| EnsembleFolder::member(path, number))
@@ -235,19 +227,15 @@ fn must_be_there(path: &Path) -> Result<()> {
     if is_one || path.join(MODEL_FILE).is_file() {
         return Ok(());
     }
-    Err(Error::Data {
-        dataset: path.display().to_string(),
-        problem: "found no model, expected a run folder, the folder of an ensemble or a model file".to_string(),
-    })
+    let problem = "found no model, expected a run folder, the folder of an ensemble or a model file";
+    Err(Error::data(path.display(), problem))
 }
 
 /// Refuses a model whose answers are none to the first one's question.
 fn must_go_with(first_name: &str, first: &SavedModel, name: &str, member: &SavedModel) -> Result<()> {
     let refuse = |what: &str, found: String, expected: String| {
-        Err(Error::Data {
-            dataset: name.to_string(),
-            problem: format!("found {what} {found}, expected those of {first_name}: {expected}"),
-        })
+        let problem = format!("found {what} {found}, expected those of {first_name}: {expected}");
+        Err(Error::data(name, problem))
     };
     let [found, expected] = [member, first].map(|saved| saved.model.config().task);
     if found != expected {
@@ -256,10 +244,7 @@ fn must_go_with(first_name: &str, first: &SavedModel, name: &str, member: &Saved
             described(found),
             described(expected)
         );
-        return Err(Error::Data {
-            dataset: name.to_string(),
-            problem,
-        });
+        return Err(Error::data(name, problem));
     }
     for (what, found, expected) in [
         ("the classes", &member.classes, &first.classes),

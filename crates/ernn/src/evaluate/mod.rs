@@ -313,10 +313,7 @@ fn must_fit(saved: &SavedModel, part: &View) -> Result<()> {
 }
 
 fn unusable(problem: String) -> Error {
-    Error::Data {
-        dataset: "the sequences".to_string(),
-        problem,
-    }
+    Error::data("the sequences", problem)
 }
 
 fn rows(logits: &[f32], classes: usize) -> impl Iterator<Item = &[f32]> {

@@ -145,12 +145,8 @@ impl<'a> Stream<'a> {
 pub(crate) fn for_streams(model: &Model<f32>) -> Result<Model<f32>> {
     let config = model.config();
     if config.bidirectional {
-        return Err(Error::Setting {
-            name: "bidirectional".to_string(),
-            found: "true".to_string(),
-            expected: "a model of one direction: the other begins at a sequence's end, which a stream does not have"
-                .to_string(),
-        });
+        let expected = "a model of one direction: the other begins at a sequence's end, which a stream does not have";
+        return Err(Error::setting("bidirectional", "true", expected));
     }
     let config = ModelConfig {
         pooling: config.pooled(),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::matrix::Factors;
-use super::{ImportOptions, Imported, setting};
+use super::{ImportOptions, Imported};
 use crate::cell::Rank;
 use crate::checkpoint::{Provenance, SavedModel};
 use crate::data::{Derivation, Normalization};
@@ -83,11 +83,10 @@ impl Draft<'_> {
     }
 
     fn singles(&self, name: &str, values: &[f64]) -> Result<Vec<f32>> {
-        singles(values).map_err(|(index, value)| Error::Format {
-            path: self.path.to_path_buf(),
-            place: String::new(),
-            found: format!("{value} at index {index} of what becomes `{name}`"),
-            expected: "numbers that single precision can hold".to_string(),
+        singles(values).map_err(|(index, value)| {
+            let found = format!("{value} at index {index} of what becomes `{name}`");
+            let expected = "numbers that single precision can hold";
+            Error::format(self.path, "", found, expected)
         })
     }
 }
@@ -113,15 +112,16 @@ pub(super) fn rank(factors: &Factors) -> Rank {
 fn distinct(what: &str, names: &[String], expected: usize, of: &str) -> Result<Vec<String>> {
     if names.len() != expected {
         let found = format!("{} names", names.len());
-        return Err(setting(what, found, format!("{expected}, one a {of}")));
+        return Err(Error::setting(what, found, format!("{expected}, one a {of}")));
     }
     for (index, name) in names.iter().enumerate() {
         // Labels of data have no blanks around them.
         if name.is_empty() || name.trim() != name {
-            return Err(setting(what, format!("`{name}`"), "names without blanks around them"));
+            let expected = "names without blanks around them";
+            return Err(Error::setting(what, format!("`{name}`"), expected));
         }
         if names[..index].contains(name) {
-            return Err(setting(what, format!("`{name}` twice"), "names that differ"));
+            return Err(Error::setting(what, format!("`{name}` twice"), "names that differ"));
         }
     }
     Ok(names.to_vec())

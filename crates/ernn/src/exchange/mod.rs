@@ -44,7 +44,7 @@ impl ImportOptions {
     fn no_gate(&self, cell: &str) -> Result<()> {
         match self.gate_activation {
             None => Ok(()),
-            Some(gate) => Err(setting(
+            Some(gate) => Err(Error::setting(
                 "gate_activation",
                 word(&gate),
                 format!("none: a cell of kind {cell} has no gate"),
@@ -66,12 +66,4 @@ pub struct Imported {
 fn word(value: &impl serde::Serialize) -> String {
     let value = serde_json::to_value(value).unwrap_or_default();
     value.as_str().unwrap_or_default().to_string()
-}
-
-fn setting(name: &str, found: impl ToString, expected: impl ToString) -> Error {
-    Error::Setting {
-        name: name.to_string(),
-        found: found.to_string(),
-        expected: expected.to_string(),
-    }
 }

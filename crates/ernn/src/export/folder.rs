@@ -16,11 +16,7 @@ pub(super) fn write_folder(path: &Path, files: &[(String, Vec<u8>)]) -> Result<(
     outcome.map_err(|source| {
         // What lies there is of no use to anyone.
         let _ = fs::remove_dir_all(&temporary);
-        Error::Io {
-            path: path.to_path_buf(),
-            action: "write",
-            source,
-        }
+        Error::io(path, "write")(source)
     })
 }
 
@@ -50,7 +46,7 @@ impl Trial {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("ernn-export-{}-{count}", std::process::id()));
-        fs::create_dir(&path).map_err(|source| failed(&path, "write", source))?;
+        fs::create_dir(&path).map_err(Error::io(&path, "write"))?;
         Ok(Trial { path })
     }
 
@@ -59,26 +55,18 @@ impl Trial {
         let path = self.path.join(name);
         let folder = path.parent().unwrap_or(&self.path);
         let outcome = fs::create_dir_all(folder).and_then(|()| fs::write(&path, bytes));
-        outcome.map_err(|source| failed(&path, "write", source))
+        outcome.map_err(Error::io(&path, "write"))
     }
 
     /// Reads a file that a program has made there.
     pub fn read(&self, name: &str) -> Result<Vec<u8>> {
         let path = self.path.join(name);
-        fs::read(&path).map_err(|source| failed(&path, "read", source))
+        fs::read(&path).map_err(Error::io(&path, "read"))
     }
 }
 
 impl Drop for Trial {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.path);
-    }
-}
-
-fn failed(path: &Path, action: &'static str, source: io::Error) -> Error {
-    Error::Io {
-        path: path.to_path_buf(),
-        action,
-        source,
     }
 }

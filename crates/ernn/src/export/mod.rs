@@ -37,8 +37,8 @@ use ernn_core::Sizes;
 use self::logits::Logits;
 use self::network::Network;
 use self::plan::Plan;
+use crate::Result;
 use crate::checkpoint::SavedModel;
-use crate::{Error, Result};
 
 /// What is wanted of an export.
 #[derive(Clone, Debug, PartialEq)]
@@ -138,12 +138,4 @@ pub struct Memory {
     pub state: usize,
     /// The scratch that streams share.
     pub scratch: usize,
-}
-
-fn setting(name: &str, found: impl ToString, expected: impl ToString) -> Error {
-    Error::Setting {
-        name: name.to_string(),
-        found: found.to_string(),
-        expected: expected.to_string(),
-    }
 }

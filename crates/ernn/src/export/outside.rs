@@ -80,9 +80,6 @@ impl Outside {
 
     /// An error that says that nothing was written.
     pub fn problem(&self, problem: String) -> Error {
-        Error::Data {
-            dataset: self.0.to_string(),
-            problem: format!("{problem}; nothing was written"),
-        }
+        Error::data(self.0, format!("{problem}; nothing was written"))
     }
 }

@@ -48,10 +48,7 @@ pub(super) fn expected(saved: &SavedModel, samples: &Samples) -> Result<Vec<Vec<
 
 /// The steps of a sequence as the first layer reads them.
 fn prepared(saved: &SavedModel, sequence: &[f32], index: usize) -> Result<Vec<Vec<f32>>> {
-    let problem = |problem: &str| Error::Data {
-        dataset: "the sequences".to_string(),
-        problem: format!("sequence {}: {problem}", index + 1),
-    };
+    let problem = |problem: &str| Error::data("the sequences", format!("sequence {}: {problem}", index + 1));
     if let Some(embedding) = &saved.model.config().embedding {
         let known = |&token: &f32| match token as usize {
             token if token < embedding.vocabulary => Ok(saved.model.embed(&[token as u32])),
@@ -141,13 +138,11 @@ impl Parity {
         if self.largest_difference <= self.bound {
             return Ok(());
         }
-        Err(Error::Data {
-            dataset: "the export".to_string(),
-            problem: format!(
-                "logits that differ from the library's by {:.1e} of the largest, expected at most {:.1e}; nothing was written",
-                self.largest_difference, self.bound
-            ),
-        })
+        let problem = format!(
+            "logits that differ from the library's by {:.1e} of the largest, expected at most {:.1e}; nothing was written",
+            self.largest_difference, self.bound
+        );
+        Err(Error::data("the export", problem))
     }
 }
 

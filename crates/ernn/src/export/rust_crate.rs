@@ -210,8 +210,6 @@ fn tried(files: &[(String, Vec<u8>)]) -> Result<Option<String>> {
 }
 
 fn problem(what: String) -> Error {
-    Error::Data {
-        dataset: "the export to Rust".to_string(),
-        problem: format!("cargo test failed: {what}; nothing was written"),
-    }
+    let problem = format!("cargo test failed: {what}; nothing was written");
+    Error::data("the export to Rust", problem)
 }

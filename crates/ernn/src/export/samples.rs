@@ -33,10 +33,7 @@ impl Samples {
     /// # Errors
     /// If there is none, or it has other features than the model.
     pub fn of(saved: &SavedModel, view: &View, count: usize) -> Result<Self> {
-        let problem = |problem: String| Error::Data {
-            dataset: "the sequences".to_string(),
-            problem,
-        };
+        let problem = |problem: String| Error::data("the sequences", problem);
         let (features, expected) = (view.channels(), saved.channels());
         if view.is_tokens() != saved.model.config().embedding.is_some() || features != expected {
             return Err(problem(format!(

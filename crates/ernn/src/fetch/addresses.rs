@@ -202,11 +202,8 @@ pub fn source(name: &str) -> Result<&'static Source> {
     let known = sources().iter().find(|source| source.names.contains(&name));
     known.ok_or_else(|| {
         let names: Vec<&str> = sources().iter().flat_map(|source| source.names).copied().collect();
-        Error::Setting {
-            name: "data set".to_owned(),
-            found: format!("{name:?}"),
-            expected: format!("one that can be downloaded: {}", names.join(", ")),
-        }
+        let expected = format!("one that can be downloaded: {}", names.join(", "));
+        Error::setting("data set", format!("{name:?}"), expected)
     })
 }
 

@@ -96,17 +96,13 @@ fn addresses(remote: &Remote, options: &FetchOptions) -> Vec<String> {
 /// A file that is there must have the right content, too.
 fn check_present(remote: &Remote, target: &Path, watcher: &mut dyn Watcher) -> Result<()> {
     watcher.verifying(remote.name);
-    let file = File::open(target).map_err(|source| Error::Io {
-        path: target.to_owned(),
-        action: "read",
-        source,
-    })?;
+    let file = File::open(target).map_err(Error::io(target, "read"))?;
     match mismatch(remote.check, target, file)? {
         None => Ok(()),
-        Some(text) => Err(Error::Data {
-            dataset: target.display().to_string(),
-            problem: format!("a file of this name is there, with other content: {text}; --force replaces it"),
-        }),
+        Some(text) => Err(Error::data(
+            target.display(),
+            format!("a file of this name is there, with other content: {text}; --force replaces it"),
+        )),
     }
 }
 

@@ -102,17 +102,11 @@ pub enum Ending {
 /// folder can't be written to. Bytes that came stay in `NAME.part`, unless they are wrong.
 pub fn fetch(source: &Source, options: &FetchOptions, watcher: &mut dyn Watcher) -> Result<Ending> {
     if let Some(instead) = source.instead {
-        return Err(Error::Data {
-            dataset: source.names.join(", "),
-            problem: format!("there is no free address; {instead}"),
-        });
+        let problem = format!("there is no free address; {instead}");
+        return Err(Error::data(source.names.join(", "), problem));
     }
     let folder = options.folder.join(source.folder);
-    std::fs::create_dir_all(&folder).map_err(|error| Error::Io {
-        path: folder.clone(),
-        action: "create",
-        source: error,
-    })?;
+    std::fs::create_dir_all(&folder).map_err(Error::io(&folder, "create"))?;
     let mut paths = Vec::new();
     for remote in source.files {
         let path = folder.join(remote.name);

@@ -19,18 +19,15 @@ impl Partial {
     pub fn open(target: &Path) -> Result<Partial> {
         let path = beside(target, ".part");
         let file = File::options().create(true).read(true).append(true).open(&path);
-        let file = file.map_err(|error| write_error(&path, error))?;
+        let file = file.map_err(Error::io(&path, "write"))?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                return Err(Error::Data {
-                    dataset: path.display().to_string(),
-                    problem: "another process is downloading this file".to_owned(),
-                });
+                return Err(Error::data(path.display(), "another process is downloading this file"));
             }
-            Err(TryLockError::Error(error)) => return Err(write_error(&path, error)),
+            Err(TryLockError::Error(error)) => return Err(Error::io(&path, "write")(error)),
         }
-        let length = file.metadata().map_err(|error| write_error(&path, error))?.len();
+        let length = file.metadata().map_err(Error::io(&path, "write"))?.len();
         let tag = fs::read_to_string(beside(&path, ".tag"))
             .ok()
             .filter(|tag| !tag.is_empty());
@@ -61,7 +58,7 @@ impl Partial {
         let note = beside(&self.path, ".tag");
         // Bytes first: should the process end in between, none of them may be taken for those of the new tag.
         if self.length > 0 {
-            self.file.set_len(0).map_err(|error| write_error(&self.path, error))?;
+            self.file.set_len(0).map_err(Error::io(&self.path, "write"))?;
             self.length = 0;
         }
         self.tag = tag.map(str::to_owned);
@@ -69,7 +66,7 @@ impl Partial {
             Some(tag) => fs::write(&note, tag),
             None => remove(&note),
         };
-        noted.map_err(|error| write_error(&note, error))
+        noted.map_err(Error::io(&note, "write"))
     }
 
     /// Appends bytes.
@@ -78,7 +75,7 @@ impl Partial {
         written.map_err(|error| {
             // Part of the piece may have been written, so that the length is asked for anew.
             self.length = self.file.seek(SeekFrom::End(0)).unwrap_or(self.length);
-            write_error(&self.path, error)
+            Error::io(&self.path, "write")(error)
         })?;
         self.length += bytes.len() as u64;
         Ok(())
@@ -90,19 +87,15 @@ impl Partial {
             .file
             .try_clone()
             .and_then(|mut handle| handle.rewind().map(|()| handle));
-        handle.map_err(|source| Error::Io {
-            path: self.path.clone(),
-            action: "read",
-            source,
-        })
+        handle.map_err(Error::io(&self.path, "read"))
     }
 
     /// Gives the whole file its name.
     pub fn finish(self, target: &Path) -> Result<()> {
-        self.file.sync_all().map_err(|error| write_error(&self.path, error))?;
-        fs::rename(&self.path, target).map_err(|error| write_error(target, error))?;
+        self.file.sync_all().map_err(Error::io(&self.path, "write"))?;
+        fs::rename(&self.path, target).map_err(Error::io(target, "write"))?;
         let note = beside(&self.path, ".tag");
-        remove(&note).map_err(|error| write_error(&note, error))
+        remove(&note).map_err(Error::io(&note, "write"))
     }
 
     /// Removes what came, because it is wrong or nothing.
@@ -124,12 +117,4 @@ fn beside(path: &Path, end: &str) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(end);
     path.with_file_name(name)
-}
-
-fn write_error(path: &Path, source: io::Error) -> Error {
-    Error::Io {
-        path: path.to_owned(),
-        action: "write",
-        source,
-    }
 }

@@ -34,11 +34,7 @@ pub(super) fn mismatch(check: Check, path: &Path, file: File) -> Result<Option<S
         Err(error) if error.raw_os_error().is_none() => Ok(Some(format!(
             "found packed data that is cut short or damaged ({error})"
         ))),
-        outcome => outcome.map_err(|source| Error::Io {
-            path: path.to_owned(),
-            action: "read",
-            source,
-        }),
+        outcome => outcome.map_err(Error::io(path, "read")),
     }
 }
 

@@ -30,18 +30,13 @@ pub fn settings_for(config: &RunConfig, dataset: &Dataset) -> RunConfig {
 /// Refuses data without sequences that could be held out, and a teacher that may have seen what a fold holds out.
 pub fn check(dataset: &Dataset, config: &RunConfig) -> Result<()> {
     if let Some(teacher) = &config.training.teacher {
-        return Err(Error::Setting {
-            name: "teacher".to_string(),
-            found: teacher.names(),
-            expected: "none where folds judge: it may have been trained on what a fold holds out".to_string(),
-        });
+        let expected = "none where folds judge: it may have been trained on what a fold holds out";
+        return Err(Error::setting("teacher", teacher.names(), expected));
     }
     if dataset.task != Task::NextToken {
         return Ok(());
     }
-    Err(Error::Setting {
-        name: "--folds".to_string(),
-        found: format!("{}, one running text", dataset.name),
-        expected: "data of several sequences, which can be held out; a text has its end to validate with".to_string(),
-    })
+    let found = format!("{}, one running text", dataset.name);
+    let expected = "data of several sequences, which can be held out; a text has its end to validate with";
+    Err(Error::setting("--folds", found, expected))
 }

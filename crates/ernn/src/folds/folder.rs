@@ -53,17 +53,9 @@ pub(super) fn write_request(run: &Path, request: Request) -> Result<()> {
 
 pub(super) fn read_request(run: &Path) -> Result<Request> {
     let path = request_file(run);
-    let text = fs::read_to_string(&path).map_err(|source| Error::Io {
-        path: path.clone(),
-        action: "read",
-        source,
-    })?;
-    let written: Written = toml::from_str(&text).map_err(|error| Error::Format {
-        path,
-        place: String::new(),
-        found: error.message().to_string(),
-        expected: "what `ernn train --folds` writes".to_string(),
-    })?;
+    let text = fs::read_to_string(&path).map_err(Error::io(&path, "read"))?;
+    let written: Written = toml::from_str(&text)
+        .map_err(|error| Error::format(&path, "", error.message(), "what `ernn train --folds` writes"))?;
     Ok(Request {
         scheme: written.folds,
         final_model: written.final_model,
@@ -87,19 +79,12 @@ pub fn numbers(run: &Path) -> Result<Option<FoldsReport>> {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(source) => {
-            return Err(Error::Io {
-                path,
-                action: "read",
-                source,
-            });
+            return Err(Error::io(&path, "read")(source));
         }
     };
-    serde_json::from_str(&text).map(Some).map_err(|error| Error::Format {
-        path,
-        place: String::new(),
-        found: error.to_string(),
-        expected: "the numbers of a training by folds".to_string(),
-    })
+    serde_json::from_str(&text)
+        .map(Some)
+        .map_err(|error| Error::format(&path, "", error, "the numbers of a training by folds"))
 }
 
 pub(super) fn write_predictions(run: &Path, csv: &str) -> Result<()> {

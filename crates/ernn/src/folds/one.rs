@@ -43,11 +43,8 @@ pub(super) fn train(
         return Ok(Some(done));
     }
     let Some(open) = RunFolder::enter(path)? else {
-        return Err(Error::Setting {
-            name: "--resume".to_string(),
-            found: format!("{}, in which another process is training", path.display()),
-            expected: "a run that has stopped".to_string(),
-        });
+        let found = format!("{}, in which another process is training", path.display());
+        return Err(Error::setting("--resume", found, "a run that has stopped"));
     };
     match train::resume(dataset, config, open, options, observer) {
         Ok(outcome) if outcome.report.ending == Ending::Interrupted => return Ok(None),
@@ -83,11 +80,9 @@ fn ended(dataset: &Dataset, config: &RunConfig, path: &Path) -> Result<Option<Do
         return Ok(None);
     };
     if past.settings.portable().asked() != config.portable().resolved(dataset).asked() {
-        return Err(Error::Setting {
-            name: "--out".to_string(),
-            found: format!("{}, a fold with other settings", path.display()),
-            expected: "a new folder, or a run with the settings asked for".to_string(),
-        });
+        let found = format!("{}, a fold with other settings", path.display());
+        let expected = "a new folder, or a run with the settings asked for";
+        return Err(Error::setting("--out", found, expected));
     }
     match past.ending {
         Ending::Interrupted => Ok(None),

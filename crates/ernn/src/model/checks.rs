@@ -12,11 +12,8 @@ impl<F: Real> Model<F> {
         if inputs.features() == self.config.input_size {
             return Ok(());
         }
-        Err(Error::Setting {
-            name: "features".to_string(),
-            found: inputs.features().to_string(),
-            expected: format!("{}, the input size of the model", self.config.input_size),
-        })
+        let expected = format!("{}, the input size of the model", self.config.input_size);
+        Err(Error::setting("features", inputs.features(), expected))
     }
 
     pub(super) fn check_batch(&self, batch: &Batch<F>, options: &LossOptions<F>) -> Result<()> {
@@ -34,13 +31,7 @@ impl<F: Real> Model<F> {
             .embedding
             .as_ref()
             .map_or(0, |embedding| embedding.vocabulary);
-        let error = |name: &str, found: usize, expected: String| {
-            Err(Error::Setting {
-                name: name.to_string(),
-                found: found.to_string(),
-                expected,
-            })
-        };
+        let error = |name: &str, found: usize, expected: String| Err(Error::setting(name, found, expected));
         let steps: usize = batch.inputs.lengths().iter().sum();
         if batch.tokens.len() != steps {
             return error("tokens", batch.tokens.len(), format!("{steps}, one a step"));
@@ -53,13 +44,7 @@ impl<F: Real> Model<F> {
 
     fn check_training(&self, batch: &Batch<F>, options: &LossOptions<F>) -> Result<()> {
         let classes = self.config.classes;
-        let error = |name: &str, found: usize, expected: String| {
-            Err(Error::Setting {
-                name: name.to_string(),
-                found: found.to_string(),
-                expected,
-            })
-        };
+        let error = |name: &str, found: usize, expected: String| Err(Error::setting(name, found, expected));
         let (labels, sequences) = (batch.targets.len(), batch.inputs.sequences());
         let steps: usize = batch.inputs.lengths().iter().sum();
         let says = batch.soft_targets.len();

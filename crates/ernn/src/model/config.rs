@@ -99,29 +99,22 @@ impl ModelConfig {
 
     /// Checks the settings.
     pub fn check(&self) -> Result<()> {
-        let setting = |name: &str, found: String, expected: &str| {
-            Err(Error::Setting {
-                name: name.to_string(),
-                found,
-                expected: expected.to_string(),
-            })
-        };
         if self.input_size == 0 {
-            return setting("input_size", "0".to_string(), "at least 1");
+            return Err(Error::setting("input_size", "0", "at least 1"));
         }
         match (self.task, self.classes) {
             (Task::Regression, 1) => {}
             (Task::Regression, _) => {
-                return setting("classes", self.classes.to_string(), "1, the number of a regression");
+                return Err(Error::setting("classes", self.classes, "1, the number of a regression"));
             }
-            (_, 0 | 1) => return setting("classes", self.classes.to_string(), "at least 2"),
+            (_, 0 | 1) => return Err(Error::setting("classes", self.classes, "at least 2")),
             _ => {}
         }
         if let Some(size) = self.largest_size().filter(|&size| size > LARGEST) {
-            return setting("size", size.to_string(), "sizes of at most 67,108,864");
+            return Err(Error::setting("size", size, "sizes of at most 67,108,864"));
         }
         if self.layers.is_empty() {
-            return setting("layers", "none".to_string(), "at least one cell");
+            return Err(Error::setting("layers", "none", "at least one cell"));
         }
         let rates = [
             ("dropout", self.dropout),
@@ -130,7 +123,7 @@ impl ModelConfig {
         ];
         for (name, rate) in rates {
             if !(0.0..1.0).contains(&rate) {
-                return setting(name, rate.to_string(), "at least 0 and below 1");
+                return Err(Error::setting(name, rate, "at least 0 and below 1"));
             }
         }
         if self.task == Task::NextToken && (self.bidirectional || self.embedding.is_none()) {
@@ -139,22 +132,20 @@ impl ModelConfig {
             } else {
                 "no embedding"
             };
-            return setting(
-                "task",
-                format!("next-token with {found}"),
-                "tokens, read in one direction",
-            );
+            let found = format!("next-token with {found}");
+            return Err(Error::setting("task", found, "tokens, read in one direction"));
         }
         if let Some(embedding) = &self.embedding {
             if embedding.vocabulary == 0 || !embedding.deviation.is_finite() || embedding.deviation < 0.0 {
                 let found = format!("{} tokens, deviation {}", embedding.vocabulary, embedding.deviation);
-                return setting("embedding", found, "at least one token, and a deviation of 0 or more");
+                let expected = "at least one token, and a deviation of 0 or more";
+                return Err(Error::setting("embedding", found, expected));
             }
             let sizes = (self.classes, self.readout().inputs);
             if embedding.tied && sizes != (embedding.vocabulary, self.input_size) {
                 let found = format!("true, with a readout of {} classes from {} values", sizes.0, sizes.1);
                 let expected = format!("{} and {}, as the embedding", embedding.vocabulary, self.input_size);
-                return setting("tied", found, &expected);
+                return Err(Error::setting("tied", found, expected));
             }
         }
         self.layers.iter().try_for_each(CellConfig::check)

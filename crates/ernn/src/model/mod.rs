@@ -154,11 +154,8 @@ impl<F: Real> Model<F> {
         let spans = config.spans();
         let expected = spans.last().map_or(0, |span| span.range().end);
         if parameters.len() != expected {
-            return Err(Error::Setting {
-                name: "parameters".to_string(),
-                found: parameters.len().to_string(),
-                expected: format!("{expected} numbers"),
-            });
+            let expected = format!("{expected} numbers");
+            return Err(Error::setting("parameters", parameters.len(), expected));
         }
         Ok(Model {
             config,

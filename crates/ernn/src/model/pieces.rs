@@ -54,22 +54,16 @@ impl<F: Real> Model<F> {
         self.check_streams()?;
         let before = state.pooled.as_ref().map(|pooled| pooled.counts().len());
         if let Some(before) = before.filter(|&before| before != inputs.sequences()) {
-            return Err(Error::Setting {
-                name: "sequences".to_string(),
-                found: inputs.sequences().to_string(),
-                expected: format!("{before}, as in the pieces before"),
-            });
+            let expected = format!("{before}, as in the pieces before");
+            return Err(Error::setting("sequences", inputs.sequences(), expected));
         }
         let (folded, readout) = self.fold();
         let fits = |(cells, own): (&FoldedLayer<F>, &Vec<F>)| own.len() == inputs.sequences() * cells[0].state_len();
         let layers_fit = || state.layers.len() == folded.len() && folded.iter().zip(&state.layers).all(fits);
         let pooling = |pooled: &Pooled<F>| pooled.pooling == self.config.pooled();
         if state.steps > 0 && !(layers_fit() && state.pooled.as_ref().is_none_or(pooling)) {
-            return Err(Error::Setting {
-                name: "state".to_string(),
-                found: "that of a model of other sizes".to_string(),
-                expected: "one that this model has left".to_string(),
-            });
+            let expected = "one that this model has left";
+            return Err(Error::setting("state", "that of a model of other sizes", expected));
         }
         self.run_piece(&folded, inputs, state, workspace);
         Ok(self.read_out(readout, state))
@@ -198,10 +192,6 @@ impl<F: Real> Model<F> {
 
 /// A second direction begins at a sequence's end, which a piece does not have.
 pub(super) fn needs_one_direction() -> Error {
-    Error::Setting {
-        name: "bidirectional".to_string(),
-        found: "true".to_string(),
-        expected: "a model of one direction, where sequences come in pieces: the other begins at a sequence's end"
-            .to_string(),
-    }
+    let expected = "a model of one direction, where sequences come in pieces: the other begins at a sequence's end";
+    Error::setting("bidirectional", "true", expected)
 }

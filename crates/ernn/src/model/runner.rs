@@ -82,11 +82,8 @@ impl<F: Real> Runner<F> {
             return Err(super::pieces::needs_one_direction());
         }
         if !steps.len().is_multiple_of(self.inputs) {
-            return Err(Error::Setting {
-                name: "steps".to_string(),
-                found: format!("{} numbers", steps.len()),
-                expected: format!("whole steps of {} numbers", self.inputs),
-            });
+            let expected = format!("whole steps of {} numbers", self.inputs);
+            return Err(Error::setting("steps", format!("{} numbers", steps.len()), expected));
         }
         self.run(steps);
         Ok(self.read_out())

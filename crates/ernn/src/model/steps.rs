@@ -163,11 +163,8 @@ impl<F: Real> Model<F> {
         let (folded, readout) = self.fold();
         let sequences = inputs.sequences();
         if !state.layers.is_empty() && state.layers[0].len() != sequences * folded[0][0].state_len() {
-            return Err(Error::Setting {
-                name: "state".to_string(),
-                found: "that of other streams".to_string(),
-                expected: format!("the state of {sequences} streams of this model"),
-            });
+            let expected = format!("the state of {sequences} streams of this model");
+            return Err(Error::setting("state", "that of other streams", expected));
         }
         let longest = inputs.lengths().iter().copied().max().unwrap_or(0);
         let piece = piece.unwrap_or(longest).clamp(1, longest.max(1));

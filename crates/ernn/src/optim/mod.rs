@@ -157,13 +157,11 @@ impl<F: Real> Optimizer<F> {
     pub fn restore<'a>(&mut self, steps: u64, tensor: impl Fn(&str) -> Option<&'a [F]>) -> Result<()> {
         let load = |&name: &&str| {
             let found = tensor(name);
-            found
-                .filter(|values| values.len() == self.length)
-                .ok_or_else(|| Error::Setting {
-                    name: format!("optimizer state {name}"),
-                    found: found.map_or("nothing".to_string(), |values| format!("{} values", values.len())),
-                    expected: format!("{} values", self.length),
-                })
+            found.filter(|values| values.len() == self.length).ok_or_else(|| {
+                let found = found.map_or("nothing".to_string(), |values| format!("{} values", values.len()));
+                let expected = format!("{} values", self.length);
+                Error::setting(format!("optimizer state {name}"), found, expected)
+            })
         };
         let loaded: Vec<&[F]> = self.config.state_names().iter().map(load).collect::<Result<_>>()?;
         for (state, loaded) in self.state.iter_mut().zip(loaded) {

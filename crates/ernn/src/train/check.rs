@@ -1,5 +1,7 @@
 //! Which values settings may have. What is refused is named, with its value and those that are allowed.
 
+use std::fmt::Display;
+
 use super::{RunConfig, TrainingSettings};
 use crate::cell::CellConfig;
 use crate::optim::{OptimizerConfig, Schedule};
@@ -173,13 +175,9 @@ fn check_schedule(schedule: &Schedule) -> Result<()> {
     demand(holds, name, value, expected)
 }
 
-pub(super) fn demand(holds: bool, name: &str, found: impl ToString, expected: &str) -> Result<()> {
+pub(super) fn demand(holds: bool, name: &str, found: impl Display, expected: &str) -> Result<()> {
     if holds {
         return Ok(());
     }
-    Err(Error::Setting {
-        name: name.to_string(),
-        found: found.to_string(),
-        expected: expected.to_string(),
-    })
+    Err(Error::setting(name, found, expected))
 }

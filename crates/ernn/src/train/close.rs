@@ -80,10 +80,7 @@ impl Close<'_> {
 
     fn on_test_part(&self, error: Error) -> Error {
         match error {
-            Error::Data { problem, .. } => Error::Data {
-                dataset: format!("{}, test part", self.run.dataset.name),
-                problem,
-            },
+            Error::Data { problem, .. } => Error::data(format!("{}, test part", self.run.dataset.name), problem),
             other => other,
         }
     }

@@ -263,21 +263,15 @@ impl RunConfig {
     /// Reads a settings file; `source` takes the place of its `data.source`. What the file leaves out has the default of the
     /// data set.
     pub fn load(path: &Path, source: Option<&str>) -> Result<Self> {
-        let text = fs::read_to_string(path).map_err(|source| Error::Io {
-            path: path.to_path_buf(),
-            action: "read",
-            source,
-        })?;
+        let text = fs::read_to_string(path).map_err(Error::io(path, "read"))?;
         Self::from_toml(&text, path, source)
     }
 
     /// The settings in a file's text; `path` is only named in errors.
     pub fn from_toml(text: &str, path: &Path, source: Option<&str>) -> Result<Self> {
-        let wrong = |place: String, found: &str| Error::Format {
-            path: path.to_path_buf(),
-            place,
-            found: found.trim().replace('\n', " "),
-            expected: "the settings of a run in TOML, as in the config.toml of a run folder".to_string(),
+        let wrong = |place: String, found: &str| {
+            let expected = "the settings of a run in TOML, as in the config.toml of a run folder";
+            Error::format(path, place, found.trim().replace('\n', " "), expected)
         };
         let mut written: toml::Table = text.parse().map_err(|error: toml::de::Error| {
             let line = error
@@ -406,10 +400,9 @@ impl RunConfig {
     /// # Errors
     /// If the table has no such setting, or its value is of another kind. Whether it is in range says [`RunConfig::check`].
     pub fn set(&mut self, table: &str, name: &str, value: toml::Value) -> Result<()> {
-        let refused = |expected: &str| Error::Setting {
-            name: name.to_string(),
-            found: value.to_string().trim_matches('"').to_string(),
-            expected: expected.trim().replace('\n', " "),
+        let refused = |expected: &str| {
+            let expected = expected.trim().replace('\n', " ");
+            Error::setting(name, value.to_string().trim_matches('"'), expected)
         };
         let mut all = self.tables();
         let mut path = table.split('.');

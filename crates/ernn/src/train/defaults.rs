@@ -183,11 +183,7 @@ pub(super) fn layer(source: &str, kind: &str) -> Result<CellConfig> {
         return Ok(for_source(source).model.layers.swap_remove(0));
     }
     let Some(cell) = CellConfig::of_kind(kind) else {
-        return Err(Error::Setting {
-            name: "cell".to_string(),
-            found: kind.to_string(),
-            expected: one_of(CellConfig::KINDS),
-        });
+        return Err(Error::setting("cell", kind, one_of(CellConfig::KINDS)));
     };
     let hidden = for_source(source).model.layers.first().map_or(0, CellConfig::hidden);
     Ok(cell.with_hidden(hidden))

@@ -447,11 +447,9 @@ fn restore(model: &mut Model<f32>, optimizer: &mut Optimizer<f32>, state: &RunSt
     let expected = model.parameters().len();
     let fits = |length: usize| [0, expected].contains(&length);
     if state.parameters.len() != expected || !fits(state.average.len()) || !fits(state.support.len()) {
-        return Err(Error::Setting {
-            name: "checkpoint".to_string(),
-            found: format!("{} parameters", state.parameters.len()),
-            expected: format!("{expected}, as config.toml says"),
-        });
+        let found = format!("{} parameters", state.parameters.len());
+        let expected = format!("{expected}, as config.toml says");
+        return Err(Error::setting("checkpoint", found, expected));
     }
     model.parameters_mut().copy_from_slice(&state.parameters);
     let memory = |name: &str| {

@@ -21,10 +21,8 @@ pub(super) fn in_order<'d>(dataset: &'d Dataset, config: &RunConfig) -> Result<C
 fn in_order_of<'d>(saved: &SavedModel, path: &Path, dataset: &'d Dataset) -> Result<Cow<'d, Dataset>> {
     let refuse = |what: &str, found: &[String], expected: &[String]| {
         let (found, expected) = (named(found), named(expected));
-        Error::Data {
-            dataset: dataset.name.clone(),
-            problem: format!("found {what} {found}, expected those of {}: {expected}", path.display()),
-        }
+        let problem = format!("found {what} {found}, expected those of {}: {expected}", path.display());
+        Error::data(&dataset.name, problem)
     };
     let channels = match ChannelMatch::of(&saved.feature_names, &dataset.feature_names) {
         ChannelMatch::Same | ChannelMatch::Unnamed => None,
@@ -109,11 +107,7 @@ fn refusal(saved: &Model<f32>, model: &Model<f32>, path: &Path) -> Error {
             format!("a model of the network that is trained ({})", described(model)),
         ),
     };
-    Error::Setting {
-        name: "from".to_string(),
-        found,
-        expected,
-    }
+    Error::setting("from", found, expected)
 }
 
 /// Steps that have a step size in each model, if that is all in which they differ.

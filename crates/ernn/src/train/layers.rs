@@ -107,11 +107,7 @@ pub(super) fn expectation(error: &toml::de::Error) -> String {
 }
 
 fn set(layer: &mut CellConfig, name: &str, value: &Value) -> Result<()> {
-    let refused = |expected: String| Error::Setting {
-        name: name.to_string(),
-        found: value.to_string().trim_matches('"').to_string(),
-        expected,
-    };
+    let refused = |expected: String| Error::setting(name, value.to_string().trim_matches('"'), expected);
     let mut table = table_of(layer);
     if !table.contains_key(name) {
         let known: Vec<&str> = table.keys().map(String::as_str).filter(|key| *key != "kind").collect();

@@ -140,12 +140,7 @@ fn add_values(sum: &mut Checksum, values: &Values) {
 }
 
 fn check_targets(dataset: &Dataset) -> Result<()> {
-    let refuse = |problem: String| {
-        Err(Error::Data {
-            dataset: dataset.name.clone(),
-            problem,
-        })
-    };
+    let refuse = |problem: String| Err(Error::data(&dataset.name, problem));
     if dataset.train.is_empty() {
         return refuse("found no sequence, expected sequences to train on".to_string());
     }

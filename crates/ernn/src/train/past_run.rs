@@ -109,21 +109,13 @@ fn read_if_there(path: &Path) -> Result<Option<String>> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(Error::Io {
-            path: path.to_path_buf(),
-            action: "read",
-            source,
-        }),
+        Err(source) => Err(Error::io(path, "read")(source)),
     }
 }
 
 fn parse<T: DeserializeOwned>(text: &str, path: &Path, place: String) -> Result<T> {
-    serde_json::from_str(text).map_err(|error| Error::Format {
-        path: path.to_path_buf(),
-        place,
-        found: error.to_string(),
-        expected: "what this version of ernn writes about a run".to_string(),
-    })
+    serde_json::from_str(text)
+        .map_err(|error| Error::format(path, place, error, "what this version of ernn writes about a run"))
 }
 
 #[cfg(test)]

@@ -37,11 +37,11 @@ pub(super) fn check(trained: &str, now: &RunConfig) -> Result<()> {
     let table = |config: &RunConfig| Table::try_from(config.portable()).expect("settings are plain structs");
     match difference("", &Value::Table(table(&trained)), &Value::Table(table(now))) {
         None => Ok(()),
-        Some(Difference { name, trained, now }) => Err(Error::Setting {
+        Some(Difference { name, trained, now }) => Err(Error::setting(
             name,
-            found: now,
-            expected: format!("{trained}, which the checkpoint was trained with (other settings are another run)"),
-        }),
+            now,
+            format!("{trained}, which the checkpoint was trained with (other settings are another run)"),
+        )),
     }
 }
 

@@ -120,10 +120,8 @@ pub fn resume(
     let mut state = saved.unwrap_or_else(|| run.first_state(Phase::Select));
     resumed::check(&state.settings, &run.config)?;
     if state.fingerprint != run.fingerprint {
-        return Err(Error::Data {
-            dataset: dataset.name.clone(),
-            problem: "found other sequences or labels than when the run started, expected the same data".to_string(),
-        });
+        let problem = "found other sequences or labels than when the run started, expected the same data";
+        return Err(Error::data(&dataset.name, problem));
     }
     state.settings = run.config.to_portable_toml();
     in_pool(options.threads, || run.go(Some(folder), state, observer))
@@ -132,10 +130,9 @@ pub fn resume(
 /// Kernels take their threads from the current pool.
 fn in_pool<T: Send>(threads: usize, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    pool.map_err(|error| Error::Setting {
-        name: "--threads".to_string(),
-        found: format!("{threads} ({error})"),
-        expected: "a number of threads that this machine can start".to_string(),
+    pool.map_err(|error| {
+        let expected = "a number of threads that this machine can start";
+        Error::setting("--threads", format!("{threads} ({error})"), expected)
     })?
     .install(work)
 }

@@ -36,24 +36,21 @@ impl RunFolder {
     /// is the settings of a run that came to no checkpoint.
     pub fn create(path: &Path) -> Result<Self> {
         Self::check_free(path)?;
-        fs::create_dir_all(path).map_err(io_error(path, "create"))?;
+        fs::create_dir_all(path).map_err(Error::io(path, "create"))?;
         Self::with_lock(path)
     }
 
     /// Refuses a path where a run would overwrite something.
     pub fn check_free(path: &Path) -> Result<()> {
         let refuse = |what: &str| {
-            Err(Error::Setting {
-                name: "--out".to_string(),
-                found: format!("{}, which is {what}", path.display()),
-                expected: "a new or empty folder (a run never overwrites another; --resume goes on with one)"
-                    .to_string(),
-            })
+            let found = format!("{}, which is {what}", path.display());
+            let expected = "a new or empty folder (a run never overwrites another; --resume goes on with one)";
+            Err(Error::setting("--out", found, expected))
         };
         match fs::read_dir(path).map(|mut entries| entries.next().is_none()) {
             Ok(false) if !Self::never_began(path) => refuse("not empty"),
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => refuse("a file"),
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(io_error(path, "read")(error)),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io(path, "read")(error)),
             _ => Ok(()),
         }
     }
@@ -74,14 +71,14 @@ impl RunFolder {
 
     /// Makes `PARENT/NAME-N` with the smallest N from 1 that is free.
     pub fn create_numbered(parent: &Path, name: &str) -> Result<Self> {
-        fs::create_dir_all(parent).map_err(io_error(parent, "create"))?;
+        fs::create_dir_all(parent).map_err(Error::io(parent, "create"))?;
         let mut number = 1;
         loop {
             let path = parent.join(format!("{name}-{number}"));
             match fs::create_dir(&path) {
                 Ok(()) => return Self::with_lock(&path),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
-                Err(error) => return Err(io_error(&path, "create")(error)),
+                Err(error) => return Err(Error::io(&path, "create")(error)),
             }
         }
     }
@@ -90,19 +87,16 @@ impl RunFolder {
     pub fn open(path: &Path) -> Result<Self> {
         for (file, meaning) in [(CONFIG_FILE, "settings"), (CHECKPOINT_FILE, "checkpoint")] {
             if !path.join(file).is_file() {
-                return Err(Error::Format {
-                    path: path.to_path_buf(),
-                    place: String::new(),
-                    found: format!("no {file} ({meaning} of the run)"),
-                    expected: if Self::never_began(path) {
-                        format!(
-                            "a run that came to its first checkpoint; `ernn train` may begin anew with --out {}",
-                            path.display()
-                        )
-                    } else {
-                        "the folder of a run that `ernn train` started".to_string()
-                    },
-                });
+                let found = format!("no {file} ({meaning} of the run)");
+                let expected = if Self::never_began(path) {
+                    format!(
+                        "a run that came to its first checkpoint; `ernn train` may begin anew with --out {}",
+                        path.display()
+                    )
+                } else {
+                    "the folder of a run that `ernn train` started".to_string()
+                };
+                return Err(Error::format(path, "", found, expected));
             }
         }
         Self::with_lock(path)
@@ -116,15 +110,14 @@ impl RunFolder {
     /// Opens a folder in which a run goes on or, where it has no checkpoint yet, begins; makes it if it does not exist. None:
     /// another process is training in it.
     pub fn enter(path: &Path) -> Result<Option<Self>> {
-        fs::create_dir_all(path).map_err(io_error(path, "create"))?;
+        fs::create_dir_all(path).map_err(Error::io(path, "create"))?;
         Self::try_lock(path)
     }
 
     fn with_lock(path: &Path) -> Result<Self> {
-        Self::try_lock(path)?.ok_or_else(|| Error::Setting {
-            name: "--resume".to_string(),
-            found: format!("{}, in which another process is training", path.display()),
-            expected: "a run that has stopped".to_string(),
+        Self::try_lock(path)?.ok_or_else(|| {
+            let found = format!("{}, in which another process is training", path.display());
+            Error::setting("--resume", found, "a run that has stopped")
         })
     }
 
@@ -136,7 +129,7 @@ impl RunFolder {
             .truncate(false)
             .write(true)
             .open(&file)
-            .map_err(io_error(&file, "create"))?;
+            .map_err(Error::io(&file, "create"))?;
         let locked = metrics.try_lock();
         if locked.is_ok() {
             remove_leftovers(path);
@@ -200,7 +193,7 @@ impl RunFolder {
             file.rewind()?;
             Ok(())
         };
-        restart(&mut self.metrics).map_err(io_error(&self.path.join(METRICS_FILE), "write"))?;
+        restart(&mut self.metrics).map_err(Error::io(&self.path.join(METRICS_FILE), "write"))?;
         history.iter().try_for_each(|record| self.append_metrics(record))
     }
 
@@ -210,13 +203,8 @@ impl RunFolder {
         line.push('\n');
         self.metrics
             .write_all(line.as_bytes())
-            .map_err(io_error(&self.path.join(METRICS_FILE), "write"))
+            .map_err(Error::io(&self.path.join(METRICS_FILE), "write"))
     }
-}
-
-fn io_error(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> Error {
-    let path = path.to_path_buf();
-    move |source| Error::Io { path, action, source }
 }
 
 #[cfg(test)]

@@ -83,11 +83,7 @@ pub(super) fn ask(settings: Option<&TeacherSettings>, dataset: &Dataset, fit: &V
     let Some(settings) = settings else {
         return Ok(None);
     };
-    let refuse = |found: String, expected: String| Error::Setting {
-        name: "teacher".to_string(),
-        found,
-        expected,
-    };
+    let refuse = |found: String, expected: String| Error::setting("teacher", found, expected);
     if dataset.task != Task::Classification {
         let found = format!(
             "{}, with {}, which has no classes of sequences",
@@ -100,10 +96,7 @@ pub(super) fn ask(settings: Option<&TeacherSettings>, dataset: &Dataset, fit: &V
         ));
     }
     let ensemble = Ensemble::load(&settings.runs).map_err(|error| match error {
-        Error::Data { dataset, problem } => Error::Data {
-            dataset: format!("teacher {dataset}"),
-            problem,
-        },
+        Error::Data { dataset, problem } => Error::data(format!("teacher {dataset}"), problem),
         other => other,
     })?;
     let first = ensemble.first();
@@ -140,12 +133,10 @@ pub(super) fn keep(taught: Option<&Taught>, state: &mut RunState) -> Result<()> 
         state.teacher = found.to_string();
         return Ok(());
     }
-    Err(Error::Setting {
-        name: "teacher".to_string(),
-        found: format!("models with the checksum {found}"),
-        expected: format!(
-            "those that the run began with, of the checksum {}: they have changed since",
-            state.teacher
-        ),
-    })
+    let found = format!("models with the checksum {found}");
+    let expected = format!(
+        "those that the run began with, of the checksum {}: they have changed since",
+        state.teacher
+    );
+    Err(Error::setting("teacher", found, expected))
 }

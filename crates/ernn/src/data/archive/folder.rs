@@ -41,11 +41,7 @@ fn collect(
     wanted: Wanted,
     files: &mut Vec<(String, PathBuf)>,
 ) -> Result<()> {
-    let error = |source| Error::Io {
-        path: folder.to_owned(),
-        action: "read",
-        source,
-    };
+    let error = Error::io(folder, "read");
     for entry in std::fs::read_dir(folder).map_err(error)? {
         let path = entry.map_err(error)?.path();
         let name = format!("{below}{}", packing_of(&path).1);

@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::Result;
-use crate::data::raw::format_error;
+use crate::{Error, Result};
 
 /// Results in the archive's order, each with its member's path inside the archive.
 #[derive(Debug)]
@@ -29,7 +28,7 @@ impl<T> Members<T> {
     pub fn take(&mut self, end: &str) -> Result<T> {
         let found = self.list.iter().position(|(name, _)| ends_with(name, end));
         let position =
-            found.ok_or_else(|| format_error(&self.archive, "", &format!("no {end}"), "the whole data set"))?;
+            found.ok_or_else(|| Error::format(&self.archive, "", format!("no {end}"), "the whole data set"))?;
         Ok(self.list.swap_remove(position).1)
     }
 }

@@ -20,7 +20,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use super::raw::format_error;
 use crate::{Error, Result};
 pub(crate) use members::Members;
 use packing::Packing;
@@ -176,11 +175,7 @@ impl Content {
 }
 
 fn open(path: &Path) -> Result<std::fs::File> {
-    std::fs::File::open(path).map_err(|source| Error::Io {
-        path: path.to_owned(),
-        action: "read",
-        source,
-    })
+    std::fs::File::open(path).map_err(Error::io(path, "read"))
 }
 
 /// Reads a member to its end. `size` is what its header claims and only a hint: memory is taken as bytes come.
@@ -189,10 +184,10 @@ fn read_member(reader: impl Read, size: u64, path: &Path, expected: &str) -> Res
     reader
         .take(LARGEST + 1)
         .read_to_end(&mut bytes)
-        .map_err(|error| format_error(path, "", &error.to_string(), expected))?;
+        .map_err(|error| Error::format(path, "", error, expected))?;
     if bytes.len() as u64 > LARGEST {
         let found = format!("more than {LARGEST} bytes in one member");
-        return Err(format_error(path, "", &found, "a data set's file"));
+        return Err(Error::format(path, "", found, "a data set's file"));
     }
     Ok(bytes)
 }

@@ -5,8 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use super::{Content, Packing, Receiver, Wanted, open, read_member};
-use crate::Result;
-use crate::data::raw::format_error;
+use crate::{Error, Result};
 
 /// Bytes of a block of a tar archive.
 const BLOCK: usize = 512;
@@ -16,7 +15,7 @@ pub(super) fn walk(path: &Path, packing: Packing, wanted: Wanted, receive: Recei
         Packing::Plain => "a whole tar archive".to_owned(),
         _ => format!("a tar archive in {}", packing.name()),
     };
-    let error = |place: &str, found: &dyn std::fmt::Display| format_error(path, place, &found.to_string(), &expected);
+    let error = |place: &str, found: &dyn std::fmt::Display| Error::format(path, place, found, &expected);
     let zeros = Cell::new(0);
     let mut archive = tar::Archive::new(Zeros {
         inner: packing.unpack(open(path)?),
@@ -37,7 +36,7 @@ pub(super) fn walk(path: &Path, packing: Packing, wanted: Wanted, receive: Recei
         // The tar crate takes the end of the file inside a member for the member's end.
         if bytes.len() as u64 != size {
             let found = format!("{} bytes and then the archive's end", bytes.len());
-            return Err(format_error(&shown, "", &found, &format!("{size} bytes")));
+            return Err(Error::format(&shown, "", found, format!("{size} bytes")));
         }
         if !receive(name, shown, Content::Bytes(bytes)) {
             return Ok(());

@@ -228,7 +228,7 @@ fn the_first_error_of_the_work_is_the_archives() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("all.zip");
     fs::write(&path, zip_of(&FILES)).unwrap();
-    let refuse = |member: Member| -> Result<()> { Err(format_error(&member.path, ", line 1", "x", "y")) };
+    let refuse = |member: Member| -> Result<()> { Err(Error::format(&member.path, ", line 1", "x", "y")) };
     let error = Archive::at(&path)
         .read(&|name| name.contains("deep"), refuse)
         .unwrap_err()

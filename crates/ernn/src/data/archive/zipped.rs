@@ -6,8 +6,7 @@ use std::path::Path;
 use zip::ZipArchive;
 
 use super::{Content, Receiver, Wanted, open, read_member};
-use crate::Result;
-use crate::data::raw::format_error;
+use crate::{Error, Result};
 
 const EXPECTED: &str = "a whole zip archive";
 
@@ -18,7 +17,7 @@ pub(super) fn walk(path: &Path, wanted: Wanted, receive: Receiver) -> Result<()>
 
 /// Walks an archive, and if `outer`, the archives in it; `false` if the receiver has had enough.
 fn walk_level(file: impl Read + Seek, path: &Path, outer: bool, wanted: Wanted, receive: Receiver) -> Result<bool> {
-    let error = |place: &str, found: &dyn std::fmt::Display| format_error(path, place, &found.to_string(), EXPECTED);
+    let error = |place: &str, found: &dyn std::fmt::Display| Error::format(path, place, found, EXPECTED);
     let mut archive = ZipArchive::new(file).map_err(|found| error("", &found))?;
     for index in 0..archive.len() {
         let place = format!(", member {}", index + 1);

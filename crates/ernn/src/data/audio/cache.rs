@@ -63,11 +63,7 @@ impl Cache {
         }
         let dataset = make()?;
         match write(&path, &key, &dataset) {
-            Err(source) if self.asked_for => Err(Error::Io {
-                path,
-                action: "write",
-                source,
-            }),
+            Err(source) if self.asked_for => Err(Error::io(&path, "write")(source)),
             _ => Ok(dataset),
         }
     }

@@ -120,12 +120,7 @@ fn a_folder_that_cannot_be_written_matters_only_if_it_was_asked_for() {
 #[test]
 fn what_cannot_be_made_is_not_kept() {
     let folder = tempfile::tempdir().unwrap();
-    let failure = || {
-        Err(Error::Data {
-            dataset: "s".to_owned(),
-            problem: "nothing there".to_owned(),
-        })
-    };
+    let failure = || Err(Error::data("s", "nothing there"));
     assert!(Cache::new(Some(folder.path())).dataset("s", "key", failure).is_err());
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }

@@ -68,10 +68,8 @@ pub(in crate::data) fn open(name: &str, folder: &Path, options: &OpenOptions) ->
             Some(raw).filter(|raw| !raw.part.is_empty())
         });
         let train = train.ok_or_else(|| {
-            problem(
-                name,
-                "no recording to train with: expected CLASS/*.wav or train/CLASS/*.wav",
-            )
+            let problem = "no recording to train with: expected CLASS/*.wav or train/CLASS/*.wav";
+            Error::data(name, problem)
         })?;
         assemble(name, train, [validation, test])
     })?;
@@ -100,19 +98,10 @@ pub(super) fn recipe() -> Recipe {
     }
 }
 
-fn problem(name: &str, problem: &str) -> Error {
-    Error::Data {
-        dataset: name.to_owned(),
-        problem: problem.to_owned(),
-    }
-}
-
 fn unfit(name: &str, recording: &str, pattern: &GroupPattern) -> Error {
     let (recording, pattern) = (recording.escape_debug(), pattern.text());
-    problem(
-        name,
-        &format!("found \"{recording}\", expected names that all fit --group-pattern '{pattern}'"),
-    )
+    let problem = format!("found \"{recording}\", expected names that all fit --group-pattern '{pattern}'");
+    Error::data(name, problem)
 }
 
 struct Plan {
@@ -142,13 +131,11 @@ impl Plan {
                 _ => None,
             };
             let (part, class) = place.ok_or_else(|| {
-                problem(
-                    name,
-                    &format!(
-                        "found \"{}\", expected CLASS/*.wav or train/CLASS/*.wav",
-                        recording.escape_debug()
-                    ),
-                )
+                let problem = format!(
+                    "found \"{}\", expected CLASS/*.wav or train/CLASS/*.wav",
+                    recording.escape_debug()
+                );
+                Error::data(name, problem)
             })?;
             clips.push(Clip {
                 name: recording.clone(),

@@ -8,9 +8,8 @@ use super::mel::{MelBank, MelSettings};
 use super::resample::{RATES, Resampler};
 use super::source::Source;
 use super::wav;
-use crate::Result;
-use crate::data::raw::format_error;
 use crate::data::{Part, Values};
+use crate::{Error, Result};
 
 /// A recording, and where it goes.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,12 +59,8 @@ impl Extractor {
         }
         if !RATES.contains(&sound.rate) {
             let expected = format!("{} to {}", RATES.start(), RATES.end());
-            return Err(format_error(
-                path,
-                "",
-                &format!("{} samples a second", sound.rate),
-                &expected,
-            ));
+            let found = format!("{} samples a second", sound.rate);
+            return Err(Error::format(path, "", found, expected));
         }
         Ok(self.resampler(sound.rate).resample(&sound.samples))
     }

@@ -165,13 +165,11 @@ fn add_silence(
         .filter(|share| share.len() >= second)
         .collect();
     if shares.is_empty() && count > 0 {
-        return Err(Error::Data {
-            dataset: "google-12".to_owned(),
-            problem: format!(
-                "no noise for silence: {} files in {NOISE}, expected some of at least 10 seconds",
-                noises.len()
-            ),
-        });
+        let problem = format!(
+            "no noise for silence: {} files in {NOISE}, expected some of at least 10 seconds",
+            noises.len()
+        );
+        return Err(Error::data("google-12", problem));
     }
     if let Values::Numbers(values) = &mut part.values {
         // Not to grow by doubling: the part may be most of the memory.

@@ -17,11 +17,10 @@ use super::clips::{Clip, Extractor, Recipe, parts};
 use super::mel::MelSettings;
 use super::source::Source;
 use super::{AudioOptions, dataset};
-use crate::Result;
 use crate::data::labels::Names;
 use crate::data::lookup;
-use crate::data::raw::format_error;
 use crate::data::{Dataset, OpenOptions};
+use crate::{Error, Result};
 
 const DIGITS: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
 const RATE: u32 = 8_000;
@@ -52,18 +51,14 @@ fn open_sized(name: &str, path: &Path, options: &AudioOptions, count: usize) -> 
         let recordings = source.list(|_| false)?.recordings;
         if recordings.len() != count {
             let expected = format!("{count} as in the data set");
-            return Err(format_error(
-                path,
-                "",
-                &format!("{} recordings", recordings.len()),
-                &expected,
-            ));
+            let found = format!("{} recordings", recordings.len());
+            return Err(Error::format(path, "", found, expected));
         }
         let mut speakers = Names::default();
         let clip = |recording: &String| {
             let expected = "a name of the form digit_speaker_index.wav";
             plan(recording, &mut speakers)
-                .ok_or_else(|| format_error(path, "", &format!("\"{}\"", recording.escape_debug()), expected))
+                .ok_or_else(|| Error::format(path, "", format!("\"{}\"", recording.escape_debug()), expected))
         };
         let clips: Vec<Clip> = recordings.iter().map(clip).collect::<Result<_>>()?;
         Ok(dataset(

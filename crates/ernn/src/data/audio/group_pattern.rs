@@ -31,11 +31,8 @@ impl GroupPattern {
     /// If there is not one `{group}` in it.
     pub fn read(text: &str) -> Result<GroupPattern> {
         if text.matches(GROUP).count() != 1 {
-            return Err(Error::Setting {
-                name: "group_pattern".to_owned(),
-                found: text.to_owned(),
-                expected: "one {group} among texts and *, such as *_{group}_*".to_owned(),
-            });
+            let expected = "one {group} among texts and *, such as *_{group}_*";
+            return Err(Error::setting("group_pattern", text, expected));
         }
         let mut pieces = Vec::new();
         for (index, part) in text.split(GROUP).enumerate() {

@@ -65,13 +65,7 @@ impl MelSettings {
     }
 
     fn check(&self) -> Result<()> {
-        let refuse = |name: &str, found: usize, expected: &str| {
-            Err(Error::Setting {
-                name: name.to_owned(),
-                found: found.to_string(),
-                expected: expected.to_owned(),
-            })
-        };
+        let refuse = |name: &str, found: usize, expected: &str| Err(Error::setting(name, found, expected));
         match self {
             MelSettings { rate: 0, .. } => refuse("rate", 0, "at least 1 sample a second"),
             MelSettings { step: 0, .. } => refuse("step", 0, "at least 1 sample"),

@@ -12,8 +12,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::source::{Listing, Source};
-use crate::Result;
-use crate::data::raw::format_error;
+use crate::{Error, Result};
 
 /// The lists, and the parts that they are of.
 pub(super) const LISTS: [(&str, usize); 2] = [("validation_list.txt", 1), ("testing_list.txt", 2)];
@@ -51,22 +50,14 @@ impl<'a> Release<'a> {
         let words: HashSet<&str> = names.iter().map(|name| word_of(name)).collect();
         if let Some(word) = KEYWORDS.iter().chain(&OTHERS).find(|word| !words.contains(*word)) {
             let found = format!("no recording of \"{word}\"");
-            return Err(format_error(
-                source.path(),
-                "",
-                &found,
-                "the 30 words of Speech Commands",
-            ));
+            let expected = "the 30 words of Speech Commands";
+            return Err(Error::format(source.path(), "", found, expected));
         }
         let release = usize::from(words.contains(ADDED));
         if names.len() != releases[release] {
             let expected = format!("{} as in release 0.0{}", releases[release], release + 1);
-            return Err(format_error(
-                source.path(),
-                "",
-                &format!("{} recordings", names.len()),
-                &expected,
-            ));
+            let found = format!("{} recordings", names.len());
+            return Err(Error::format(source.path(), "", found, expected));
         }
         let parts = listed(source, listing, &names)?;
         let part = |name: &&'a str| parts.get(short(name)).copied().unwrap_or(0);
@@ -89,9 +80,9 @@ fn listed<'a>(source: &Source, listing: &'a Listing, names: &[&str]) -> Result<H
     let mut parts = HashMap::new();
     for (list, part) in LISTS {
         let file = listing.files.iter().find(|(name, _)| file_of(name) == list);
-        let (name, bytes) = file.ok_or_else(|| format_error(source.path(), "", &format!("no {list}"), "the list"))?;
+        let (name, bytes) = file.ok_or_else(|| Error::format(source.path(), "", format!("no {list}"), "the list"))?;
         let path = source.path().join(name);
-        let text = str::from_utf8(bytes).map_err(|error| format_error(&path, "", &error.to_string(), "text"))?;
+        let text = str::from_utf8(bytes).map_err(|error| Error::format(&path, "", error, "text"))?;
         for (line, number) in text
             .lines()
             .map(str::trim)
@@ -100,12 +91,8 @@ fn listed<'a>(source: &Source, listing: &'a Listing, names: &[&str]) -> Result<H
         {
             if !there.contains(line) {
                 let found = format!("\"{}\", which is not there", line.escape_debug());
-                return Err(format_error(
-                    &path,
-                    &format!(", line {number}"),
-                    &found,
-                    "a recording of this folder",
-                ));
+                let expected = "a recording of this folder";
+                return Err(Error::format(&path, format!(", line {number}"), found, expected));
             }
             parts.insert(line, part);
         }

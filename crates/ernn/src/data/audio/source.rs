@@ -100,11 +100,7 @@ fn is_recording(name: &str) -> bool {
 }
 
 fn note(path: &Path, name: &str, identity: &mut String) -> Result<()> {
-    let facts = std::fs::metadata(path).map_err(|source| Error::Io {
-        path: path.to_owned(),
-        action: "read",
-        source,
-    })?;
+    let facts = std::fs::metadata(path).map_err(Error::io(path, "read"))?;
     let changed = facts
         .modified()
         .ok()

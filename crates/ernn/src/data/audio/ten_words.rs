@@ -22,13 +22,12 @@ use super::commands::{self, clip, recipe};
 use super::release::{speaker_of, word_of};
 use super::source::Source;
 use super::{AudioOptions, dataset, sha1};
-use crate::Result;
 use crate::data::archive::Archive;
 use crate::data::labels::Names;
 use crate::data::lookup;
 use crate::data::npy;
-use crate::data::raw::format_error;
 use crate::data::{Dataset, OpenOptions, Part, Values};
+use crate::{Error, Result};
 
 const WORDS: [&str; 10] = [
     "yes", "no", "up", "down", "left", "right", "stop", "bed", "cat", "happy",
@@ -119,24 +118,15 @@ impl Arrays {
         for (file, found) in lengths {
             if found != count {
                 let expected = format!("{count} as in the data set");
-                return Err(format_error(
-                    &path.join(file),
-                    "",
-                    &format!("{found} entries"),
-                    &expected,
-                ));
+                let found = format!("{found} entries");
+                return Err(Error::format(&path.join(file), "", found, expected));
             }
         }
         for (file, numbers, most) in [("labels.npy", &self.labels, 9), ("split.npy", &self.split, 2)] {
             if let Some(position) = numbers.iter().position(|&number| number > most) {
                 let place = format!(", entry {}", position + 1);
                 let found = numbers[position].to_string();
-                return Err(format_error(
-                    &path.join(file),
-                    &place,
-                    &found,
-                    &format!("at most {most}"),
-                ));
+                return Err(Error::format(&path.join(file), place, found, format!("at most {most}")));
             }
         }
         Ok(())
@@ -165,12 +155,9 @@ fn from_arrays(name: &str, path: &Path, arrays: &mut Arrays) -> Result<Dataset> 
         }
     });
     if parts[0].is_empty() {
-        return Err(format_error(
-            &path.join("split.npy"),
-            "",
-            "no training entry",
-            "at least one",
-        ));
+        let found = "no training entry";
+        let expected = "at least one";
+        return Err(Error::format(&path.join("split.npy"), "", found, expected));
     }
     Ok(dataset(name, &WORDS, parts))
 }
@@ -194,12 +181,8 @@ fn from_recordings(name: &str, path: &Path, options: &AudioOptions) -> Result<Da
         let clips: Vec<Clip> = listing.recordings.iter().filter_map(clip).collect();
         if let Some(word) = (0..10).find(|&word| clips.iter().all(|clip| clip.label != word || clip.part != 0)) {
             let found = format!("no training recording of \"{}\"", WORDS[word as usize]);
-            return Err(format_error(
-                path,
-                "",
-                &found,
-                "a folder with WAVE files for each of the ten words",
-            ));
+            let expected = "a folder with WAVE files for each of the ten words";
+            return Err(Error::format(path, "", found, expected));
         }
         Ok(dataset(name, &WORDS, parts(&source, &clips, &Extractor::new(recipe)?)?))
     })

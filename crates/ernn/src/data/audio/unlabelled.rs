@@ -15,7 +15,6 @@ use super::source::Source;
 use super::{SETS, class_folders, commands, digits, feature_names};
 use crate::data::known;
 use crate::data::open::Format;
-use crate::data::raw::format_error;
 use crate::data::{Part, Sequences};
 use crate::{Error, Result};
 
@@ -25,18 +24,18 @@ use crate::{Error, Result};
 /// # Errors
 /// If the model was not trained on recordings, there is none, or one cannot be read.
 pub fn open_recordings(path: &Path, dataset: &str, features: &[String]) -> Result<Sequences> {
-    let recipe = recipe_of(dataset, features).ok_or_else(|| Error::Data {
-        dataset: path.display().to_string(),
-        problem: format!(
+    let recipe = recipe_of(dataset, features).ok_or_else(|| {
+        let problem = format!(
             "found a recording or a folder, expected a file of sequences with {} values a step: the model was trained on {dataset}, \
              which is no data set of recordings",
             features.len()
-        ),
+        );
+        Error::data(path.display(), problem)
     })?;
     let source = Source::at(path);
     let recordings = source.list(|_| false)?.recordings;
     if recordings.is_empty() {
-        return Err(format_error(path, "", "no recording", "at least one .wav"));
+        return Err(Error::format(path, "", "no recording", "at least one .wav"));
     }
     let clip = |name: &String| Clip {
         name: name.clone(),

@@ -17,7 +17,6 @@
 
 use std::path::Path;
 
-use super::super::raw::format_error;
 use crate::{Error, Result};
 
 /// One channel of sound.
@@ -54,7 +53,7 @@ pub(crate) fn read(bytes: &[u8], path: &Path) -> Result<Sound> {
         let content = &bytes[at + 8..];
         if name == b"data" {
             let format =
-                format.ok_or_else(|| format_error(path, "", "a data chunk first", "a chunk \"fmt \" before it"))?;
+                format.ok_or_else(|| Error::format(path, "", "a data chunk first", "a chunk \"fmt \" before it"))?;
             let streamed = size == UNKNOWN || size == 0 && matches!(riff_size, 0 | UNKNOWN);
             return samples(sound_bytes(content, size, streamed, &format, path)?, &format, path);
         }
@@ -68,17 +67,13 @@ pub(crate) fn read(bytes: &[u8], path: &Path) -> Result<Sound> {
         at += 8 + size as usize + (size % 2) as usize;
     }
     let found = format!("the end after {} bytes", bytes.len());
-    Err(format_error(path, "", &found, "a chunk \"data\" with the sound"))
+    Err(Error::format(path, "", found, "a chunk \"data\" with the sound"))
 }
 
 fn cut(path: &Path, place: &str, found: usize, expected: u32) -> Error {
     let found = format!("{found} bytes before the end of the file");
-    format_error(
-        path,
-        place,
-        &found,
-        &format!("{expected} as its size says: the file is cut short"),
-    )
+    let expected = format!("{expected} as its size says: the file is cut short");
+    Error::format(path, place, found, expected)
 }
 
 /// Little endian, at most eight bytes.
@@ -91,7 +86,7 @@ fn number(bytes: &[u8]) -> u64 {
 
 /// Refuses what is not RIFF/WAVE, by name where it is known; gives the size that the file says it has.
 fn check_start(bytes: &[u8], path: &Path) -> Result<u32> {
-    let refuse = |found: &str| Err(format_error(path, "", found, "a RIFF/WAVE file"));
+    let refuse = |found: &str| Err(Error::format(path, "", found, "a RIFF/WAVE file"));
     match (bytes.get(..4), bytes.get(8..12)) {
         (Some(b"RIFF"), Some(b"WAVE")) => Ok(number(&bytes[4..8]) as u32),
         (Some(b"RF64" | b"BW64"), _) => refuse("an RF64 file (more than 4 GiB)"),
@@ -107,7 +102,7 @@ fn check_start(bytes: &[u8], path: &Path) -> Result<u32> {
 
 impl Format {
     fn parse(chunk: &[u8], path: &Path) -> Result<Format> {
-        let refuse = |found: String, expected: &str| Err(format_error(path, ", chunk \"fmt \"", &found, expected));
+        let refuse = |found: String, expected: &str| Err(Error::format(path, ", chunk \"fmt \"", found, expected));
         if chunk.len() < 16 {
             return refuse(format!("{} bytes", chunk.len()), "at least 16");
         }
@@ -184,10 +179,10 @@ fn sound_bytes<'a>(rest: &'a [u8], size: u32, streamed: bool, format: &Format, p
     };
     if !bytes.len().is_multiple_of(format.frame()) {
         let expected = format!("a multiple of {}, the bytes a frame", format.frame());
-        return Err(format_error(path, PLACE, &format!("{size} bytes"), &expected));
+        return Err(Error::format(path, PLACE, format!("{size} bytes"), expected));
     }
     if bytes.is_empty() {
-        return Err(format_error(path, PLACE, "no sample", "at least one"));
+        return Err(Error::format(path, PLACE, "no sample", "at least one"));
     }
     Ok(bytes)
 }
@@ -206,12 +201,7 @@ fn samples(bytes: &[u8], format: &Format, path: &Path) -> Result<Sound> {
     };
     if let Some(position) = samples.iter().position(|sample| !sample.is_finite()) {
         let place = format!(", sample {}", position + 1);
-        return Err(format_error(
-            path,
-            &place,
-            &samples[position].to_string(),
-            "a finite number",
-        ));
+        return Err(Error::format(path, place, &samples[position], "a finite number"));
     }
     Ok(Sound {
         rate: format.rate,

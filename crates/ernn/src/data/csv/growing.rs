@@ -15,14 +15,12 @@ pub(super) fn make_room<T>(entries: &mut Vec<T>, more: usize, path: &Path) -> Re
         .or_else(|_| entries.try_reserve_exact(more));
     reserved.map_err(|_| {
         let bytes = (entries.len() + more).saturating_mul(size_of::<T>());
-        Error::Data {
-            dataset: path.display().to_string(),
-            problem: format!(
-                "found values that take over {:.0} MB after {} of them, expected as much free memory",
-                bytes as f64 / 1e6,
-                entries.len()
-            ),
-        }
+        let problem = format!(
+            "found values that take over {:.0} MB after {} of them, expected as much free memory",
+            bytes as f64 / 1e6,
+            entries.len()
+        );
+        Error::data(path.display(), problem)
     })
 }
 

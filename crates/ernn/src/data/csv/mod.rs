@@ -39,7 +39,7 @@ use self::options::Said;
 use self::records::{Broken, Records, Separator};
 use super::OpenOptions;
 use super::number::{Decimal, parse_as, shown};
-use super::raw::{Raw, format_error};
+use super::raw::Raw;
 use super::text::InvalidText;
 use super::text::checked::{Checked, table_error};
 use super::text::encoding::Decoded;
@@ -47,13 +47,7 @@ use crate::{Error, Result};
 
 /// Reads a whole file, which may be a pipe.
 pub(crate) fn read(path: &Path, options: &OpenOptions) -> Result<Raw> {
-    let open = || {
-        File::open(path).map_err(|source| Error::Io {
-            path: path.to_owned(),
-            action: "read",
-            source,
-        })
-    };
+    let open = || File::open(path).map_err(Error::io(path, "read"));
     let again = path.metadata().is_ok_and(|about| about.is_file());
     match read_rows(Box::new(open()?), path, options, !again)? {
         Some(raw) => Ok(raw),
@@ -64,7 +58,7 @@ pub(crate) fn read(path: &Path, options: &OpenOptions) -> Result<Raw> {
 /// Reads a whole table from a source that cannot be read again; `path` names it in errors.
 pub(crate) fn read_stream(source: impl Read, path: &Path, options: &OpenOptions) -> Result<Raw> {
     let raw = read_rows(Box::new(source), path, options, true)?;
-    raw.ok_or_else(|| format_error(path, "", "rows out of order", "rows by series and step"))
+    raw.ok_or_else(|| Error::format(path, "", "rows out of order", "rows by series and step"))
 }
 
 /// Nothing if rows are out of order and their steps were not kept.
@@ -122,7 +116,7 @@ impl<'a> Table<'a> {
         let mut records = Records::new(Cursor::new(beginning).chain(checked), separator);
         if !advance(&mut records, path)? {
             let expected = "a header line with column names and rows of values";
-            return Err(format_error(path, "", "an empty file", expected));
+            return Err(Error::format(path, "", "an empty file", expected));
         }
         if let Some(quotes) = records.divided().first() {
             return Err(divided(path, *quotes));
@@ -134,7 +128,7 @@ impl<'a> Table<'a> {
         };
         let place = format!(", line {}", records.line());
         let mut columns = Columns::new(names, &Said::new(options))
-            .map_err(|(found, expected)| format_error(path, &place, &found, &expected))?;
+            .map_err(|(found, expected)| Error::format(path, place, found, expected))?;
         if columns.shape == Shape::Wide {
             columns.doubtful.clear();
         }
@@ -252,7 +246,7 @@ impl<'a> Table<'a> {
     }
 
     fn error(&self, line: Line, column: &str, found: &str, expected: &str) -> Error {
-        format_error(self.path, &format!(", line {line}{column}"), found, expected)
+        Error::format(self.path, format!(", line {line}{column}"), found, expected)
     }
 }
 
@@ -278,7 +272,7 @@ fn advance(records: &mut Records<impl BufRead>, path: &Path) -> Result<bool> {
         Broken::Source(error) => table_error(path, error),
         Broken::Quote(line) => {
             let expected = "a second one at the end of its field";
-            format_error(path, &format!(", line {line}"), "a quote that never closes", expected)
+            Error::format(path, format!(", line {line}"), "a quote that never closes", expected)
         }
     })
 }
@@ -286,10 +280,10 @@ fn advance(records: &mut Records<impl BufRead>, path: &Path) -> Result<bool> {
 /// The error for a field in quotes that goes over a line end: in a column of numbers or names one of the two is a mistake.
 fn divided(path: &Path, quotes: records::Divided) -> Error {
     let found = format!("a quote that closes only on line {}", quotes.closed);
-    format_error(
+    Error::format(
         path,
-        &format!(", line {}", quotes.opened),
-        &found,
+        format!(", line {}", quotes.opened),
+        found,
         "both quotes on one line",
     )
 }

@@ -41,11 +41,7 @@ impl Common {
 /// Reads a log into sequences of at most `window` rows.
 pub(super) fn read(mut table: Table, window: usize) -> Result<Raw> {
     if window == 0 {
-        return Err(crate::Error::Setting {
-            name: "window".to_owned(),
-            found: "0".to_owned(),
-            expected: "at least 1 row a sequence".to_owned(),
-        });
+        return Err(crate::Error::setting("window", "0", "at least 1 row a sequence"));
     }
     let group = table.columns.group.or(table.columns.series);
     let mut tags = [table.columns.label, group].map(|column| column.map(Tag::new));

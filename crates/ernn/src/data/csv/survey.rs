@@ -7,7 +7,6 @@ use super::columns::Shape;
 use super::names::{self, Sound, quoted, sound};
 use super::{Table, advance};
 use crate::data::number::{exact, is_missing, shown};
-use crate::data::raw::format_error;
 use crate::{Error, Result};
 
 /// Distinct texts of a column that are counted.
@@ -119,7 +118,7 @@ pub(super) fn ask(mut table: Table) -> Error {
         facts,
     };
     if rows == 0 {
-        return format_error(table.path, "", "no sequence", "at least one");
+        return Error::format(table.path, "", "no sequence", "at least one");
     }
     let (found, expected) = match table.columns.shape {
         Shape::Unclear => survey.about_rows(),
@@ -364,7 +363,7 @@ pub(super) fn refuse_lost(table: &Table, channels: &[Channel]) -> Result<()> {
         _ => format!(", or --ignore {name}"),
     };
     let expected = format!("values with {smallest} subtracted from each{ignore}");
-    Err(format_error(table.path, &place, &found, &expected))
+    Err(Error::format(table.path, place, found, expected))
 }
 
 /// Refuses a column that rises through the whole file.
@@ -402,5 +401,5 @@ fn refuse_column(table: &Table, features: impl IntoIterator<Item = usize>, what:
         channels.join(",")
     );
     let place = format!(", column {}", shown(table.columns.names[column].as_bytes()));
-    Err(format_error(table.path, &place, what, &expected))
+    Err(Error::format(table.path, place, what, expected))
 }

@@ -9,10 +9,9 @@
 use std::path::{Path, PathBuf};
 
 use super::Pictures;
-use crate::Result;
 use crate::data::archive::{Archive, Member};
-use crate::data::raw::format_error;
 use crate::data::{checksum, lookup};
+use crate::{Error, Result};
 
 const PIXELS: usize = 1024;
 const RECORD: usize = 1 + 3 * PIXELS;
@@ -60,7 +59,7 @@ pub(super) fn read(found: &Path) -> Result<[Pictures; 2]> {
 fn decode(Member { path, bytes, .. }: &Member) -> Result<Pictures> {
     if !bytes.len().is_multiple_of(RECORD) {
         let found = format!("{} bytes", bytes.len());
-        return Err(format_error(path, "", &found, &format!("a multiple of {RECORD}")));
+        return Err(Error::format(path, "", found, format!("a multiple of {RECORD}")));
     }
     let mut pictures = Pictures {
         bytes: Vec::with_capacity(bytes.len()),
@@ -69,12 +68,8 @@ fn decode(Member { path, bytes, .. }: &Member) -> Result<Pictures> {
     for (number, record) in (1..).zip(bytes.chunks_exact(RECORD)) {
         let (label, planes) = (record[0], &record[1..]);
         if label > 9 {
-            return Err(format_error(
-                path,
-                &format!(", picture {number}"),
-                &format!("class {label}"),
-                "0 to 9",
-            ));
+            let found = format!("class {label}");
+            return Err(Error::format(path, format!(", picture {number}"), found, "0 to 9"));
         }
         pictures.labels.push(label);
         for pixel in 0..PIXELS {

@@ -4,14 +4,13 @@
 //! 0 0 8 n | u32 size of each of the n dimensions | u8 values          big-endian; 8: unsigned bytes
 //! ```
 
-use crate::Result;
 use crate::data::archive::Member;
-use crate::data::raw::format_error;
+use crate::{Error, Result};
 
 /// The bytes of a file with these sizes, taken out of it without a copy of its own.
 pub(super) fn values(member: Member, sizes: &[usize]) -> Result<Vec<u8>> {
     let Member { path, mut bytes, .. } = member;
-    let error = |place: &str, found: String, expected: String| Err(format_error(&path, place, &found, &expected));
+    let error = |place: &str, found: String, expected: String| Err(Error::format(&path, place, found, expected));
     let header = 4 + 4 * sizes.len();
     if bytes.len() < header {
         return error(

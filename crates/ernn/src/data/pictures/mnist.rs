@@ -6,9 +6,9 @@
 use std::path::{Path, PathBuf};
 
 use super::{Pictures, idx};
-use crate::Result;
 use crate::data::archive::{Archive, Member};
 use crate::data::{checksum, lookup};
+use crate::{Error, Result};
 
 /// One of the four files: its name's beginning, sizes, and CRC-32 in MNIST and in Fashion-MNIST.
 struct File {
@@ -99,8 +99,7 @@ pub(super) fn read(found: &Path, fashion: bool) -> Result<[Pictures; 2]> {
 fn pictures(found: &Path, mut files: Vec<(&'static str, Vec<u8>)>) -> Result<[Pictures; 2]> {
     let mut take = |wanted: &str| {
         let position = files.iter().position(|(name, _)| *name == wanted);
-        let absent =
-            || crate::data::raw::format_error(found, "", &format!("no {wanted}"), "four IDX files, plain or .gz");
+        let absent = || Error::format(found, "", format!("no {wanted}"), "four IDX files, plain or .gz");
         position
             .map(|position| files.swap_remove(position).1)
             .ok_or_else(absent)

@@ -14,7 +14,6 @@ use std::path::Path;
 
 use super::TextOptions;
 use super::encoding::{Decoded, Encoding};
-use crate::data::raw::format_error;
 use crate::{Error, Result};
 
 /// What to do about bytes that are not UTF-8.
@@ -68,7 +67,7 @@ pub(in crate::data) fn table_error(path: &Path, error: io::Error) -> Error {
         return reading_error(path, error);
     };
     if found.wide {
-        return format_error(path, "", "UTF-16 text", "UTF-8");
+        return Error::format(path, "", "UTF-16 text", "UTF-8");
     }
     let place = format!(", line {}, byte {}", found.line, found.offset);
     let letter = |encoding: Encoding| encoding.letter(found.byte).filter(|letter| !letter.is_control());
@@ -78,14 +77,14 @@ pub(in crate::data) fn table_error(path: &Path, error: io::Error) -> Error {
         (None, Some(letter)) => would("windows-1252", letter),
         (None, None) => "UTF-8 text".to_owned(),
     };
-    format_error(path, &place, &format!("the byte 0x{:02x}", found.byte), &expected)
+    Error::format(path, place, format!("the byte 0x{:02x}", found.byte), expected)
 }
 
 /// The error for a text that could not be read to its end.
 pub(in crate::data) fn reading_error(path: &Path, error: io::Error) -> Error {
     if let Some(found) = error.get_ref().and_then(|inner| inner.downcast_ref::<NotText>()) {
         let place = format!(", line {}, byte {}", found.line, found.offset);
-        return format_error(path, &place, &found.to_string(), "UTF-8 text");
+        return Error::format(path, place, found, "UTF-8 text");
     }
     let packed = path
         .extension()
@@ -93,13 +92,9 @@ pub(in crate::data) fn reading_error(path: &Path, error: io::Error) -> Error {
     // Decoders tell damage by these kinds, or as "other"; what the operating system says has a number.
     if packed && error.raw_os_error().is_none() {
         let found = format!("packed data that is cut short or damaged ({error})");
-        return format_error(path, "", &found, "the whole file as it was packed");
+        return Error::format(path, "", found, "the whole file as it was packed");
     }
-    Error::Io {
-        path: path.to_owned(),
-        action: "read",
-        source: error,
-    }
+    Error::io(path, "read")(error)
 }
 
 impl<R: Read> Checked<R> {

@@ -10,15 +10,14 @@ use std::cell::RefCell;
 use std::io::BufRead;
 use std::path::Path;
 
-use super::files::{RUNNING, parts, problem};
+use super::files::{RUNNING, parts};
 use super::lines::for_each_line;
 use super::number_table::NumberTable;
 use super::vocabulary::{END_OF_LINE, Seen};
 use super::words::{characters_of, split_at_spaces};
 use super::{TextOptions, TokenKind, checked};
-use crate::Result;
-use crate::data::raw::format_error;
 use crate::data::{Dataset, Part, Task};
+use crate::{Error, Result};
 
 /// The vocabulary of words if nothing else is said, that of Penn Treebank.
 const WORDS: usize = 10_000;
@@ -43,7 +42,7 @@ pub(super) fn open(name: &str, path: &Path, options: &TextOptions) -> Result<Dat
             return Err(refusal);
         }
         if tokens.is_empty() {
-            return Err(format_error(file, "", "an empty file", "text"));
+            return Err(Error::format(file, "", "an empty file", "text"));
         }
         Ok(tokens)
     };
@@ -102,7 +101,10 @@ impl Reader {
         let translated = |mut tokens: Vec<u32>| {
             for token in &mut tokens {
                 *token = index[*token as usize].ok_or_else(|| {
-                    problem(name, "a token outside the vocabulary, found in a later part; expected only those of the training part")
+                    Error::data(
+                        name,
+                        "a token outside the vocabulary, found in a later part; expected only those of the training part",
+                    )
                 })?;
             }
             let offsets = vec![0, tokens.len()];

@@ -29,10 +29,8 @@ pub(super) fn parts(name: &str, path: &Path, endings: &[&str]) -> Result<[Option
     for file in files(path, endings)? {
         let Some(part) = part_of(&file) else { continue };
         if let Some(other) = parts[part].replace(file) {
-            return Err(problem(
-                name,
-                &format!("two files of one part, {} is one of them", other.display()),
-            ));
+            let problem = format!("two files of one part, {} is one of them", other.display());
+            return Err(Error::data(name, problem));
         }
     }
     if parts[0].is_none() {
@@ -46,21 +44,15 @@ pub(super) fn parts(name: &str, path: &Path, endings: &[&str]) -> Result<[Option
             list(&found)
         };
         let expected = format!("one of .{} with the word train in its name", endings.join(", ."));
-        return Err(problem(
-            name,
-            &format!("no training text: found {found}; expected {expected}"),
-        ));
+        let problem = format!("no training text: found {found}; expected {expected}");
+        return Err(Error::data(name, problem));
     }
     Ok(parts)
 }
 
 /// The files of a folder with one of these endings, in order of their names.
 pub(super) fn files(folder: &Path, endings: &[&str]) -> Result<Vec<PathBuf>> {
-    let error = |source| Error::Io {
-        path: folder.to_owned(),
-        action: "read",
-        source,
-    };
+    let error = Error::io(folder, "read");
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(error)? {
         let path = entry.map_err(error)?.path();
@@ -70,13 +62,6 @@ pub(super) fn files(folder: &Path, endings: &[&str]) -> Result<Vec<PathBuf>> {
     }
     files.sort();
     Ok(files)
-}
-
-pub(super) fn problem(name: &str, problem: &str) -> Error {
-    Error::Data {
-        dataset: name.to_owned(),
-        problem: problem.to_owned(),
-    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use crate::Error;
 use crate::data::parse_number;
-use crate::data::raw::format_error;
 
 /// What the lines of a text have been so far.
 #[derive(Debug, Default)]
@@ -70,7 +69,7 @@ impl NumberTable {
             "text: this is a table of numbers, and as archives of time series (UCR) have it, a series a line with its label first; \
              name it .tsv to have it read as a table ({how}); to learn the numbers as words, say --vocabulary N"
         );
-        Some(format_error(path, "", &found, &expected))
+        Some(Error::format(path, "", found, expected))
     }
 }
 

@@ -64,11 +64,7 @@ fn at_least(name: &str, value: usize, least: usize) -> Result<usize> {
     if value >= least {
         return Ok(value);
     }
-    Err(Error::Setting {
-        name: name.to_owned(),
-        found: value.to_string(),
-        expected: format!("at least {least}"),
-    })
+    Err(Error::setting(name, value, format!("at least {least}")))
 }
 
 #[cfg(test)]

@@ -17,9 +17,8 @@ use super::checked::{Checked, reading_error};
 use super::corpus::Reader;
 use super::words::split_at_spaces;
 use super::{TextOptions, checked};
-use crate::Result;
 use crate::data::Dataset;
-use crate::data::raw::format_error;
+use crate::{Error, Result};
 
 /// Tokens of each part and of the vocabulary.
 struct Sizes {
@@ -100,7 +99,7 @@ fn check(path: &Path, found: usize, expected: usize, what: &str) -> Result<()> {
         return Ok(());
     }
     let expected = format!("{expected} as in the published text (open a text of your own by its path)");
-    Err(format_error(path, "", &format!("{found} {what}"), &expected))
+    Err(Error::format(path, "", format!("{found} {what}"), expected))
 }
 
 type Text = Checked<Box<dyn Read>>;
@@ -117,7 +116,7 @@ fn texts(at: &Path, options: &TextOptions) -> Result<Vec<(PathBuf, Text)>> {
     }
     let text = |part: &&str| {
         let file =
-            file_of(at, part).ok_or_else(|| format_error(at, "", &format!("no file {part}"), "all three parts"))?;
+            file_of(at, part).ok_or_else(|| Error::format(at, "", format!("no file {part}"), "all three parts"))?;
         let text = checked::open(&file, options)?;
         Ok((file, text))
     };
@@ -150,17 +149,13 @@ fn members(archive: &Path, names: &[&str]) -> Result<Vec<(PathBuf, Vec<u8>)>> {
         let read = entry.take(LARGEST_MEMBER).read_to_end(&mut bytes).map_err(damaged)?;
         if read as u64 == LARGEST_MEMBER {
             let place = format!(", {}", path.display());
-            return Err(format_error(
-                archive,
-                &place,
-                "more than 50 MB",
-                "the text of Penn Treebank",
-            ));
+            let expected = "the text of Penn Treebank";
+            return Err(Error::format(archive, place, "more than 50 MB", expected));
         }
         found[place] = Some((archive.join(path), bytes));
     }
     let all = found.into_iter().zip(names).map(|(found, name)| {
-        found.ok_or_else(|| format_error(archive, "", &format!("no file {name} inside"), "all three parts"))
+        found.ok_or_else(|| Error::format(archive, "", format!("no file {name} inside"), "all three parts"))
     });
     all.collect()
 }

@@ -17,11 +17,10 @@ use super::TextOptions;
 use super::checked::{self, Checked, reading_error};
 use super::files::{TABLES, ending};
 use super::lines::for_each_line;
-use crate::Result;
 use crate::data::csv::records::{Broken, Records, Separator};
 use crate::data::csv::separator::separator;
 use crate::data::open::is_stream;
-use crate::data::raw::format_error;
+use crate::{Error, Result};
 
 /// Which columns, or fields, are what.
 #[derive(Clone, Copy)]
@@ -60,11 +59,11 @@ pub(super) fn read(
     match ending(path).as_str() {
         "csv" | "tsv" => read_table(text, path, columns, take),
         end if TABLES.contains(&end) => read_lines(text, path, columns, take),
-        end => Err(format_error(
+        end => Err(Error::format(
             path,
             "",
-            &format!("the ending {end:?}"),
-            &format!("one of .{}", TABLES.join(", .")),
+            format!("the ending {end:?}"),
+            format!("one of .{}", TABLES.join(", .")),
         )),
     }
 }
@@ -90,7 +89,7 @@ fn read_table(
     let find = |wanted: &str| header.iter().position(|name| name == wanted);
     let needed = |wanted: &str| {
         let found = format!("the columns {}", header.join(", "));
-        find(wanted).ok_or_else(|| format_error(path, ", line 1", &found, &format!("one named {wanted:?}")))
+        find(wanted).ok_or_else(|| Error::format(path, ", line 1", found, format!("one named {wanted:?}")))
     };
     let (text, id) = (needed(columns.text)?, find(columns.id));
     let label = columns.label.map(needed).transpose()?;
@@ -99,7 +98,7 @@ fn read_table(
         if found != expected {
             let place = format!(", line {}", table.line());
             let expected = format!("{expected} as in the header");
-            return Err(format_error(path, &place, &format!("{found} columns"), &expected));
+            return Err(Error::format(path, place, format!("{found} columns"), expected));
         }
         let record = Record {
             text: text_of(table.whole_field(text)),
@@ -124,7 +123,7 @@ fn advance(table: &mut Records<Checked<Box<dyn Read>>>, path: &Path) -> Result<b
         Broken::Source(error) => reading_error(path, error),
         Broken::Quote(line) => {
             let expected = "a second one at the end of its field";
-            format_error(path, &format!(", line {line}"), "a quote that never closes", expected)
+            Error::format(path, format!(", line {line}"), "a quote that never closes", expected)
         }
     })
 }
@@ -148,16 +147,13 @@ fn read_lines(
             // The parser sees this line alone and calls it line 1.
             let found = found.split(" at line 1").next().unwrap_or(&found);
             let place = format!(", line {number}, column {}", error.column());
-            format_error(path, &place, found, "one JSON object a line")
+            Error::format(path, place, found, "one JSON object a line")
         })?;
         let needed = |field: &Option<String>, name: &str| {
             let missing = || {
-                format_error(
-                    path,
-                    &format!(", line {number}"),
-                    &format!("no field {name:?}"),
-                    "one in each object",
-                )
+                let found = format!("no field {name:?}");
+                let expected = "one in each object";
+                Error::format(path, format!(", line {number}"), found, expected)
             };
             field.clone().ok_or_else(missing)
         };

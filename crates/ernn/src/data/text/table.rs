@@ -13,10 +13,9 @@ use super::files::{TABLES, parts};
 use super::records::{Columns, read};
 use super::texts::{Texts, VOCABULARY};
 use super::vocabulary::Seen;
-use crate::Result;
 use crate::data::labels::{self, Names};
-use crate::data::raw::format_error;
 use crate::data::{Dataset, Task};
+use crate::{Error, Result};
 
 /// Opens a file or a folder whose text column is named in the options.
 pub(super) fn open(name: &str, path: &Path, options: &TextOptions) -> Result<Dataset> {
@@ -58,18 +57,15 @@ fn read_part(file: &Path, options: &TextOptions, words: usize, seen: &mut Seen) 
     let (mut texts, mut names) = (Texts::default(), Names::default());
     read(file, columns, options, |record| {
         if record.label.is_empty() {
-            return Err(format_error(
-                file,
-                &format!(", line {}", record.line),
-                "an empty label",
-                "a label",
-            ));
+            let found = "an empty label";
+            let expected = "a label";
+            return Err(Error::format(file, format!(", line {}", record.line), found, expected));
         }
         texts.push(record.text, words, seen, names.number(record.label));
         Ok(true)
     })?;
     if texts.len() == 0 {
-        return Err(format_error(file, "", "no text", "at least one"));
+        return Err(Error::format(file, "", "no text", "at least one"));
     }
     Ok((texts, names))
 }

@@ -16,10 +16,9 @@ use super::files::ending;
 use super::lines::for_each_line;
 use super::records::{Columns, read};
 use super::{TextOptions, UNKNOWN, Vocabulary};
-use crate::Result;
 use crate::data::open::is_stream;
-use crate::data::raw::format_error;
 use crate::data::{Part, Sequences};
+use crate::{Error, Result};
 
 /// The texts of a file.
 pub(in crate::data) fn open(path: &Path, options: &TextOptions, vocabulary: &Vocabulary) -> Result<Sequences> {
@@ -69,12 +68,8 @@ impl Tokens {
     fn push(&mut self, text: &[u32], path: &Path, line: u64) -> Result<bool> {
         if text.is_empty() {
             let expected = format!("at least one, as the vocabulary has no {UNKNOWN}");
-            return Err(format_error(
-                path,
-                &format!(", line {line}"),
-                "no word of the model's vocabulary",
-                &expected,
-            ));
+            let found = "no word of the model's vocabulary";
+            return Err(Error::format(path, format!(", line {line}"), found, expected));
         }
         self.tokens.extend_from_slice(text);
         self.ends.push(self.tokens.len());
@@ -83,7 +78,7 @@ impl Tokens {
 
     fn into_sequences(self, path: &Path) -> Result<Sequences> {
         if self.ends.is_empty() {
-            return Err(format_error(path, "", "no text", "at least one"));
+            return Err(Error::format(path, "", "no text", "at least one"));
         }
         let names = (1..=self.ends.len()).map(|number| number.to_string()).collect();
         let mut offsets = self.ends;

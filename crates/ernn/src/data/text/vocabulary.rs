@@ -11,9 +11,8 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use super::files::problem;
 use super::words::words_of;
-use crate::Result;
+use crate::{Error, Result};
 
 /// Stands for every token outside the vocabulary.
 pub const UNKNOWN: &str = "<unk>";
@@ -99,9 +98,9 @@ impl Seen {
         };
         let index = self.find_in(vocabulary).map_err(|token| {
             let tokens = vocabulary.len();
-            problem(
+            Error::data(
                 name,
-                &format!("found the token {token:?}, expected one of the {tokens} of the model, whose vocabulary has no {UNKNOWN}"),
+                format!("found the token {token:?}, expected one of the {tokens} of the model, whose vocabulary has no {UNKNOWN}"),
             )
         })?;
         Ok((vocabulary.clone(), index))

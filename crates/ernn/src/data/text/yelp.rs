@@ -21,13 +21,12 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::TextOptions;
-use super::files::{TABLES, files, problem};
+use super::files::{TABLES, files};
 use super::records::{Columns, Record, read};
 use super::texts::{Texts, VOCABULARY};
 use super::vocabulary::Seen;
-use crate::Result;
-use crate::data::raw::format_error;
 use crate::data::{Dataset, Task};
+use crate::{Error, Result};
 
 /// Reviews of each part in the paper.
 const HALF: usize = 500_000;
@@ -75,10 +74,8 @@ fn open_sized(name: &str, folder: &Path, options: &TextOptions, half: usize) -> 
         reviews.files.push(before..reviews.len());
     }
     if reviews.len() < 2 {
-        return Err(problem(
-            name,
-            &format!("{} reviews in {}, expected at least 2", reviews.len(), folder.display()),
-        ));
+        let problem = format!("{} reviews in {}, expected at least 2", reviews.len(), folder.display());
+        return Err(Error::data(name, problem));
     }
     let (train, test, seen) = reviews.divide(half);
     let own = (&train.tokens[..], vocabulary, true);
@@ -113,7 +110,7 @@ impl Reviews {
     fn push(&mut self, record: &Record, file: &Path, words: usize, half: usize) -> Result<()> {
         let class = class(record.label).ok_or_else(|| {
             let place = format!(", line {}", record.line);
-            format_error(file, &place, &format!("{:?} stars", record.label), "1 to 5")
+            Error::format(file, place, format!("{:?} stars", record.label), "1 to 5")
         })?;
         if !self.ids.insert(identity(record)) {
             return Ok(());

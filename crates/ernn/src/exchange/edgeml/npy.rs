@@ -1,5 +1,6 @@
 //! `.npy` files of plain arrays: read with the reader of the data room, written as NumPy itself writes them.
 
+use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -21,26 +22,22 @@ impl Folder<'_> {
     }
 
     /// An error about the folder.
-    pub fn error(&self, found: impl ToString, expected: impl ToString) -> Error {
-        error(self.0, found, expected)
+    pub fn error(&self, found: impl Display, expected: impl Display) -> Error {
+        Error::format(self.0, "", found, expected)
     }
 
     /// An error about one of the files.
-    pub fn error_in(&self, name: &str, found: impl ToString, expected: impl ToString) -> Error {
-        error(&self.path(name), found, expected)
+    pub fn error_in(&self, name: &str, found: impl Display, expected: impl Display) -> Error {
+        Error::format(&self.path(name), "", found, expected)
     }
 
     /// Shape and numbers of a file.
     fn array(&self, name: &str, expected: &str) -> Result<(Vec<usize>, Vec<f64>)> {
         let path = self.path(name);
         if !path.is_file() {
-            return Err(error(&path, "no such file", expected));
+            return Err(Error::format(&path, "", "no such file", expected));
         }
-        let bytes = fs::read(&path).map_err(|source| Error::Io {
-            path: path.clone(),
-            action: "read",
-            source,
-        })?;
+        let bytes = fs::read(&path).map_err(Error::io(&path, "read"))?;
         data::numbers(&bytes, &path)
     }
 
@@ -81,15 +78,6 @@ impl Folder<'_> {
             return Err(self.error_in(name, format!("shape {shape:?}"), expected));
         }
         Ok(values)
-    }
-}
-
-fn error(path: &Path, found: impl ToString, expected: impl ToString) -> Error {
-    Error::Format {
-        path: path.to_path_buf(),
-        place: String::new(),
-        found: found.to_string(),
-        expected: expected.to_string(),
     }
 }
 

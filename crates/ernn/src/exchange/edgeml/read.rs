@@ -5,15 +5,15 @@ use std::path::Path;
 
 use super::npy::Folder;
 use super::{Flavor, Kind};
-use crate::Result;
 use crate::cell::{
     Activation, CellConfig, FastGrnnConfig, FastRnnConfig, GruConfig, LstmConfig, Rank, Reset, UgrnnConfig,
 };
 use crate::data::Normalization;
 use crate::exchange::draft::{Draft, rank};
 use crate::exchange::matrix::{Factors, Matrix};
-use crate::exchange::{ImportOptions, Imported, setting};
+use crate::exchange::{ImportOptions, Imported};
 use crate::model::{ModelConfig, Pooling};
+use crate::{Error, Result};
 
 /// Reads a folder. An LSTM needs the `flavor`; `normalize` says whether `mean.npy` and `std.npy` are used where they are.
 ///
@@ -178,7 +178,7 @@ fn matrices(
         (Kind::Lstm, None) => {
             let expected = "tensorflow or pytorch: matrices 1 and 2 of an LSTM are f and i in the one, i and f in the other, and \
                             no file says which";
-            return Err(setting("--edgeml-flavor", "none", expected));
+            return Err(Error::setting("--edgeml-flavor", "none", expected));
         }
         (_, None) => Flavor::PyTorch,
     };

@@ -10,7 +10,7 @@ use crate::checkpoint::{SavedModel, remove_unfinished, temporary_name};
 use crate::data::Normalization;
 use crate::exchange::matrix::{Factors, Matrix};
 use crate::exchange::weights::Weights;
-use crate::exchange::{setting, word};
+use crate::exchange::word;
 use crate::model::Pooling;
 use crate::{Error, Result};
 
@@ -27,11 +27,7 @@ pub fn write(path: &Path, saved: &SavedModel) -> Result<Vec<String>> {
     outcome.map_err(|source| {
         // What lies there is of no use to anyone.
         let _ = fs::remove_dir_all(&temporary);
-        Error::Io {
-            path: path.to_path_buf(),
-            action: "write",
-            source,
-        }
+        Error::io(path, "write")(source)
     })?;
     Ok(notes)
 }
@@ -57,14 +53,15 @@ fn check(saved: &SavedModel) -> Result<(Kind, Vec<String>)> {
     let config = saved.model.config();
     if config.layers.len() != 1 {
         let found = config.layers.len();
-        return Err(setting("layers", found, "1: the files have no place for more"));
+        return Err(Error::setting("layers", found, "1: the files have no place for more"));
     }
     if config.bidirectional {
-        return Err(setting("bidirectional", true, "false: EdgeML's cells read forwards"));
+        let expected = "false: EdgeML's cells read forwards";
+        return Err(Error::setting("bidirectional", true, expected));
     }
     if config.pooling != Pooling::Last {
         let expected = "last: EdgeML's readout reads the last state";
-        return Err(setting("pooling", word(&config.pooling), expected));
+        return Err(Error::setting("pooling", word(&config.pooling), expected));
     }
     let (kind, gate, activation) = match &config.layers[0] {
         CellConfig::FastRnn(cell) => (Kind::FastRnn, None, cell.activation),
@@ -76,12 +73,12 @@ fn check(saved: &SavedModel) -> Result<(Kind, Vec<String>)> {
         }
         CellConfig::Gru(_) => {
             let expected = "the reset before it, which EdgeML's GRU has: the two compute different things";
-            return Err(setting("cell", "gru with the reset after the product", expected));
+            return Err(Error::setting("cell", "gru with the reset after the product", expected));
         }
         other => {
             let expected =
                 "fastrnn, fastgrnn, ugrnn, gru (with the reset before the product) or lstm: EdgeML has no others";
-            return Err(setting("cell", other.name(), expected));
+            return Err(Error::setting("cell", other.name(), expected));
         }
     };
     let gate = gate.map_or_else(String::new, |gate| {

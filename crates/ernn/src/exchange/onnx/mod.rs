@@ -73,10 +73,7 @@ pub fn to_bytes(saved: &SavedModel) -> Result<(Vec<u8>, Vec<String>)> {
 }
 
 fn problem(problem: String) -> Error {
-    Error::Data {
-        dataset: "the ONNX file".to_string(),
-        problem,
-    }
+    Error::data("the ONNX file", problem)
 }
 
 fn metadata(saved: &SavedModel) -> Vec<(String, String)> {

@@ -7,7 +7,6 @@ use ernn_kernels::Activation;
 use super::graph::{Builder, Name};
 use super::proto::Attribute;
 use crate::cell::{Folded, FoldedDeep, FoldedGated, FoldedLeaky, FoldedRecurrent};
-use crate::exchange::setting;
 use crate::{Error, Result};
 
 /// A folded cell whose step is a fixed sequence of operators.
@@ -31,11 +30,9 @@ impl<'a> Steps<'a> {
 }
 
 fn at_equilibrium() -> Error {
-    setting(
-        "solver",
-        "one that iterates until a state is its equilibrium",
-        "euler, or fixed-point with gradient unrolled: the steps of an ONNX file are of fixed length",
-    )
+    let found = "one that iterates until a state is its equilibrium";
+    let expected = "euler, or fixed-point with gradient unrolled: the steps of an ONNX file are of fixed length";
+    Error::setting("solver", found, expected)
 }
 
 /// A factor: a constant, or a number of the step.

@@ -1,6 +1,7 @@
 //! A state dict becomes a model.
 
 use std::collections::{BTreeSet, HashMap};
+use std::fmt::Display;
 use std::fs;
 use std::path::Path;
 
@@ -10,7 +11,7 @@ use super::{DIRECTIONS, Kind, MEAN, SCALE, TWO_DIRECTIONS, span_prefix};
 use crate::cell::{Activation, GateActivation};
 use crate::data::{self, Normalization};
 use crate::exchange::draft::{Draft, singles};
-use crate::exchange::{ImportOptions, Imported, setting, word};
+use crate::exchange::{ImportOptions, Imported, word};
 use crate::model::{ModelConfig, Pooling, Statistic};
 use crate::{Error, Result};
 
@@ -20,11 +21,7 @@ use crate::{Error, Result};
 /// If the file is no state dict of one recurrent module and a readout, if a tensor has another shape than the others ask for, or
 /// if tensors are left over and `readout` is not given: a network with more parts than these would compute something else.
 pub fn read(path: &Path, options: &ImportOptions, readout: Option<&str>) -> Result<Imported> {
-    let bytes = fs::read(path).map_err(|source| Error::Io {
-        path: path.to_path_buf(),
-        action: "read",
-        source,
-    })?;
+    let bytes = fs::read(path).map_err(Error::io(path, "read"))?;
     let dict = StateDict::new(path, &bytes)?;
     let module = Module::find(&dict)?;
     let mut notes = Vec::new();
@@ -79,7 +76,7 @@ fn activation(kind: Kind, options: &ImportOptions, notes: &mut Vec<String>) -> R
         options.no_gate(name)?;
     } else if options.gate() != GateActivation::Sigmoid {
         let expected = format!("sigmoid, as torch's {name} has");
-        return Err(setting("gate_activation", word(&options.gate()), expected));
+        return Err(Error::setting("gate_activation", word(&options.gate()), expected));
     }
     match (kind, options.activation) {
         (Kind::Rnn, None) => {
@@ -88,9 +85,13 @@ fn activation(kind: Kind, options: &ImportOptions, notes: &mut Vec<String>) -> R
             Ok(Activation::Tanh)
         }
         (Kind::Rnn, Some(told @ (Activation::Tanh | Activation::Relu))) => Ok(told),
-        (Kind::Rnn, Some(other)) => Err(setting("activation", word(&other), "tanh or relu, as torch's rnn has")),
+        (Kind::Rnn, Some(other)) => Err(Error::setting(
+            "activation",
+            word(&other),
+            "tanh or relu, as torch's rnn has",
+        )),
         (_, None | Some(Activation::Tanh)) => Ok(Activation::Tanh),
-        (_, Some(other)) => Err(setting(
+        (_, Some(other)) => Err(Error::setting(
             "activation",
             word(&other),
             format!("tanh, as torch's {name} has"),
@@ -106,12 +107,10 @@ struct StateDict<'a> {
 
 impl<'a> StateDict<'a> {
     fn new(path: &'a Path, bytes: &'a [u8]) -> Result<Self> {
-        let tensors = SafeTensors::deserialize(bytes).map_err(|error| Error::Format {
-            path: path.to_path_buf(),
-            place: String::new(),
-            found: format!("{} bytes: {error}", bytes.len()),
-            expected: "a .safetensors file (in Python: safetensors.torch.save_file(module.state_dict(), file))"
-                .to_string(),
+        let tensors = SafeTensors::deserialize(bytes).map_err(|error| {
+            let found = format!("{} bytes: {error}", bytes.len());
+            let expected = "a .safetensors file (in Python: safetensors.torch.save_file(module.state_dict(), file))";
+            Error::format(path, "", found, expected)
         })?;
         Ok(StateDict { path, tensors })
     }
@@ -121,21 +120,16 @@ impl<'a> StateDict<'a> {
         self.tensors.names().into_iter().collect()
     }
 
-    fn error(&self, found: impl ToString, expected: impl ToString) -> Error {
+    fn error(&self, found: impl Display, expected: impl Display) -> Error {
         self.error_at(String::new(), found, expected)
     }
 
-    fn error_in(&self, tensor: &str, found: impl ToString, expected: impl ToString) -> Error {
+    fn error_in(&self, tensor: &str, found: impl Display, expected: impl Display) -> Error {
         self.error_at(format!(", tensor `{tensor}`"), found, expected)
     }
 
-    fn error_at(&self, place: String, found: impl ToString, expected: impl ToString) -> Error {
-        Error::Format {
-            path: self.path.to_path_buf(),
-            place,
-            found: found.to_string(),
-            expected: expected.to_string(),
-        }
+    fn error_at(&self, place: String, found: impl Display, expected: impl Display) -> Error {
+        Error::format(self.path, place, found, expected)
     }
 
     fn shape(&self, name: &str) -> Option<Vec<usize>> {

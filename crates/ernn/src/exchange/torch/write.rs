@@ -6,13 +6,13 @@ use safetensors::Dtype;
 use safetensors::tensor::TensorView;
 
 use super::{DIRECTIONS, Kind, MEAN, SCALE, TWO_DIRECTIONS, span_prefix};
-use crate::Result;
 use crate::cell::{Activation, CellConfig, GateActivation, Reset};
 use crate::checkpoint::{SavedModel, write_atomically};
 use crate::data::Normalization;
 use crate::exchange::weights::Weights;
-use crate::exchange::{setting, word};
+use crate::exchange::word;
 use crate::model::Statistic;
+use crate::{Error, Result};
 
 /// Writes a model's state dict, atomically; gives what the file cannot hold, in sentences.
 ///
@@ -81,14 +81,11 @@ fn kind_of(layers: &[CellConfig]) -> Result<Kind> {
     for (index, layer) in layers.iter().enumerate().skip(1) {
         self::kind(layer)?;
         if !alike(&layers[0], layer) {
-            return Err(setting(
-                &format!("layer {index}"),
-                describe(layer),
-                format!(
-                    "{}, as layer 0: torch's layers have one kind, hidden size and nonlinearity",
-                    describe(&layers[0])
-                ),
-            ));
+            let expected = format!(
+                "{}, as layer 0: torch's layers have one kind, hidden size and nonlinearity",
+                describe(&layers[0])
+            );
+            return Err(Error::setting(format!("layer {index}"), describe(layer), expected));
         }
     }
     Ok(kind)
@@ -110,7 +107,8 @@ fn describe(cell: &CellConfig) -> String {
 /// The module, or why there is none.
 fn kind(cell: &CellConfig) -> Result<Kind> {
     let name = cell.name();
-    let refuse = |found: String, expected: String| Err(setting("cell", format!("{name} with {found}"), expected));
+    let refuse =
+        |found: String, expected: String| Err(Error::setting("cell", format!("{name} with {found}"), expected));
     let gated = |kind: Kind, activation: Activation, gate: GateActivation| {
         let functions =
             |activation: String, gate: String| format!("activation {activation} and gate activation {gate}");
@@ -135,7 +133,7 @@ fn kind(cell: &CellConfig) -> Result<Kind> {
         ),
         CellConfig::Gru(gru) => gated(Kind::Gru, gru.activation, gru.gate_activation),
         CellConfig::Lstm(lstm) => gated(Kind::Lstm, lstm.activation, lstm.gate_activation),
-        _ => Err(setting(
+        _ => Err(Error::setting(
             "cell",
             name,
             "rnn, gru or lstm: torch has no module for others",

@@ -1,7 +1,6 @@
 //! The names of a model in C: templates begin all outer names with `ernn_`, their macros with `ERNN_`, and each model has its own
 //! beginning instead, so that several stand in one program.
 
-use crate::export::setting;
 use crate::{Error, Result};
 
 /// A template's text with the name of a model. In one pass: a name may contain `ernn_` itself.
@@ -126,7 +125,7 @@ pub(in crate::export) fn check_name(name: &str) -> Result<()> {
     } else {
         return Ok(());
     };
-    Err::<(), Error>(setting("name", name, expected))
+    Err::<(), Error>(Error::setting("name", name, expected))
 }
 
 #[cfg(test)]

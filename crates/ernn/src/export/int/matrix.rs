@@ -9,9 +9,8 @@
 
 use super::compensation::{Moment, rounded_row};
 use super::compressed::smallest;
-use crate::Result;
 use crate::export::plan::Tensor;
-use crate::export::setting;
+use crate::{Error, Result};
 
 /// The largest weight.
 const LARGEST: f64 = 127.0;
@@ -61,7 +60,8 @@ pub(super) fn matrix(values: &[f32], columns: usize, places: i32, seen: &Moment)
             "weights up to {:.3e}",
             f64::from(values.iter().fold(0.0, |most: f32, value| most.max(value.abs())))
         );
-        return Err(setting("weight", found, "smaller ones, which the format can hold"));
+        let expected = "smaller ones, which the format can hold";
+        return Err(Error::setting("weight", found, expected));
     };
     let mut scaled = Scaled {
         weights: Vec::with_capacity(values.len()),

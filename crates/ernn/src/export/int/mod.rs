@@ -22,10 +22,10 @@ use self::ranges::{LayerRange, Ranges};
 use super::float::{Words, identity};
 use super::network::{Cell, Network};
 use super::plan::{DerivedPlan, Plan, PlannedLayer, Tensor, derived_tensors};
-use super::{Samples, StateBits, float, setting};
-use crate::Result;
+use super::{Samples, StateBits, float};
 use crate::cell::{FoldedDeep, FoldedGated, FoldedLeaky, FoldedRecurrent};
 use crate::checkpoint::SavedModel;
+use crate::{Error, Result};
 
 /// Binary places of sums, biases and logits.
 const SUM: i32 = ernn_core::int::math::SUM_PLACES as i32;
@@ -84,7 +84,7 @@ pub(super) fn plan(saved: &SavedModel, samples: &Samples, state: StateBits) -> R
 
 /// Why an exact ERNN stays in `f32`.
 fn no_bound() -> crate::Error {
-    setting(
+    Error::setting(
         "solver",
         "a cell at its equilibrium, whose states add up over the steps without a bound that whole numbers could have",
         "f32 on the device, or a cell trained with the euler solver",
@@ -94,11 +94,9 @@ fn no_bound() -> crate::Error {
 /// Which layer an error is of.
 fn in_layer(index: usize, error: crate::Error) -> crate::Error {
     match error {
-        crate::Error::Setting { name, found, expected } => crate::Error::Setting {
-            name: format!("layer {}, {name}", index + 1),
-            found,
-            expected,
-        },
+        crate::Error::Setting { name, found, expected } => {
+            crate::Error::setting(format!("layer {}, {name}", index + 1), found, expected)
+        }
         other => other,
     }
 }
@@ -123,7 +121,7 @@ fn places(what: &str, range: f64) -> Result<i32> {
     let fits = |places: &i32| range * MARGIN * 2f64.powi(*places) <= 32_767.0;
     (0..=15).rev().find(fits).ok_or_else(|| {
         let found = format!("numbers up to {range:.3e} in the calibration data");
-        setting(what, found, "at most 29788, which 16 bits can hold")
+        Error::setting(what, found, "at most 29788, which 16 bits can hold")
     })
 }
 
@@ -211,11 +209,8 @@ impl<'a> Layer<'a> {
         let mut scalars = [0; 2];
         for (scalar, &value) in scalars.iter_mut().zip(&cell.scalars) {
             if value.abs() > 4.0 {
-                return Err(setting(
-                    "scalar",
-                    value,
-                    "a number from -4 to 4, which the format can hold",
-                ));
+                let expected = "a number from -4 to 4, which the format can hold";
+                return Err(Error::setting("scalar", value, expected));
             }
             *scalar = rounded(f64::from(value) * 2f64.powi(SCALAR));
         }
@@ -243,7 +238,7 @@ impl<'a> Layer<'a> {
         let shift = (0..=30).rev().find(fits).unwrap_or(0);
         let number = (factor * f64::from(1_u32 << shift)).round();
         if number.abs() > 65_536.0 {
-            return Err(setting("identity", identity(recurrent), "a number near 1"));
+            return Err(Error::setting("identity", identity(recurrent), "a number near 1"));
         }
         Ok((number as i32, if number == 0.0 { 0 } else { shift }))
     }
@@ -256,11 +251,9 @@ impl<'a> Layer<'a> {
                 .fold(0.0, |largest: f64, &value| largest.max(f64::from(value).abs()));
             let fits = |places: &i32| (largest * 2f64.powi(*places)).round() <= 32_767.0;
             let Some(places) = places.rev().find(fits) else {
-                return Err(setting(
-                    name,
-                    format!("step sizes up to {largest:.3e}"),
-                    "smaller ones, which 16 bits can hold",
-                ));
+                let found = format!("step sizes up to {largest:.3e}");
+                let expected = "smaller ones, which 16 bits can hold";
+                return Err(Error::setting(name, found, expected));
             };
             let whole = values
                 .iter()

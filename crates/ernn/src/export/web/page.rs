@@ -77,10 +77,7 @@ pub(super) fn html(
         examples: examples(saved, samples),
         module: BASE64_STANDARD.encode(module),
     };
-    let json = serde_json::to_string(&content).map_err(|error| Error::Data {
-        dataset: "the export to the web".to_string(),
-        problem: error.to_string(),
-    })?;
+    let json = serde_json::to_string(&content).map_err(|error| Error::data("the export to the web", error))?;
     // Nothing in it may end the script that holds it.
     let json = json.replace('<', "\\u003c");
     let json = names::json(&json);
