@@ -3,7 +3,7 @@
 use clap::{Arg, Command};
 use ernn::cell::CellConfig;
 use ernn::data;
-use ernn::train::RunConfig;
+use ernn::train::{RunConfig, Setting};
 use toml::{Table, Value};
 
 /// A source that is no known data set and no text: it has the general defaults.
@@ -67,16 +67,14 @@ impl Defaults {
 
     /// What a flag stands at when it is not given; none if it is no setting.
     fn of(&self, flag: &str) -> Option<String> {
-        let (default, on_data, on_cell) = match place(&self.any, flag) {
-            Some(path) => {
-                let default = at(&self.any, &path)?;
-                (
-                    default,
-                    self.known.iter().any(|known| at(known, &path) != Some(default)),
-                    false,
-                )
+        let setting = Setting::of_flag(flag)?;
+        let (default, on_data, on_cell) = match setting.of_layers() {
+            Some(name) => self.of_cell(name)?,
+            None => {
+                let default = at(&self.any, setting.path).filter(|value| is_plain(value))?;
+                let differs = |known: &Table| at(known, setting.path) != Some(default);
+                (default, self.known.iter().any(differs), false)
             }
-            None => self.of_cell(flag)?,
         };
         let depends = match (on_data, on_cell) {
             (true, true) => "; depends on data and cell",
@@ -102,21 +100,6 @@ impl Defaults {
 
 fn layer(settings: &Table) -> Option<&Table> {
     settings.get("model")?.get("layers")?.get(0)?.as_table()
-}
-
-/// Where a flag's setting stands in a settings file, if it is none of a cell.
-fn place(settings: &Table, flag: &str) -> Option<String> {
-    let path = match flag {
-        "schedule" => "training.schedule.kind",
-        "halve_every" => "training.schedule.every",
-        "optimizer" => "training.optimizer.kind",
-        _ => {
-            let tables = ["training", "training.optimizer", "model"].into_iter();
-            let mut paths = tables.map(|table| format!("{table}.{flag}"));
-            return paths.find(|path| at(settings, path).is_some_and(is_plain));
-        }
-    };
-    Some(path.to_string())
 }
 
 /// No table and none of tables: something that a flag can say.

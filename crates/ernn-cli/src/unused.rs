@@ -1,9 +1,9 @@
 //! Flags that cannot apply to the data or the network at hand are refused: nobody is to believe that they did something.
 
-use ernn::data::{Dataset, OpenOptions, SourceKind, Task, kind};
-use ernn::train::RunConfig;
+use ernn::data::{Dataset, OpenOptions, SourceKind, kind};
+use ernn::train::{RunConfig, Unused};
 
-use crate::commands::train_flags::{SharedModelFlags, TrainingFlags};
+use crate::commands::setting_flags::SettingFlags;
 use crate::failure::{Failure, Result};
 use crate::reading::ReadingFlags;
 
@@ -97,108 +97,28 @@ fn described(source: &str, kind: SourceKind) -> String {
 }
 
 /// Refuses flags of network and training that change nothing for this data.
-pub fn refuse_for_data(
-    model: &SharedModelFlags,
-    training: &TrainingFlags,
-    config: &RunConfig,
-    dataset: &Dataset,
-) -> Result<()> {
-    let tokens = dataset.train.values.are_tokens();
-    let by_class = matches!(dataset.task, Task::Classification | Task::StepClassification);
-    let once = matches!(dataset.task, Task::Classification | Task::Regression);
-    let own_validation = dataset.validation.is_some();
-    let some = |value: Option<f64>| value.is_some_and(|value| value != 0.0);
-    refuse(
-        &dataset.name,
-        &[
-            ("--embedding", model.embedding.is_some(), tokens, "text"),
-            ("--embedding-dropout", some(model.embedding_dropout), tokens, "text"),
-            (
-                "--tied",
-                model.tied == Some(true),
-                dataset.task == Task::NextToken,
-                "text whose next token is predicted",
-            ),
-            (
-                "--pooling",
-                model.pooling.is_some(),
-                once,
-                "data with one target a sequence",
-            ),
-            (
-                "--class-weights",
-                training.class_weights.is_some(),
-                by_class,
-                "data with classes",
-            ),
-            (
-                "--teacher",
-                training.teacher.is_some(),
-                dataset.task == Task::Classification,
-                "data with a class for each sequence",
-            ),
-            ("--input-noise", some(training.input_noise), !tokens, "numbers"),
-            ("--input-offset", some(training.input_offset), !tokens, "numbers"),
-            ("--input-gain", some(training.input_gain), !tokens, "numbers"),
-            ("--input-rotation", some(training.input_rotation), !tokens, "numbers"),
-            ("--input-crop", some(training.input_crop), !tokens, "numbers"),
-            ("--input-shift", some(training.input_shift), !tokens, "numbers"),
-            ("--input-warp", some(training.input_warp), !tokens, "numbers"),
-            (
-                "--input-mask-steps",
-                some(training.input_mask_steps),
-                !tokens,
-                "numbers",
-            ),
-            (
-                "--input-mask-channels",
-                some(training.input_mask_channels),
-                !tokens,
-                "numbers",
-            ),
-            (
-                "--validation",
-                training.validation.is_some(),
-                !own_validation,
-                "data without a validation part of its own",
-            ),
-        ],
-    )?;
-    let several = config.model.layers.len() > 1;
-    let dropout = (
-        "--layer-dropout",
-        some(model.layer_dropout),
-        several,
-        "several layers (--layers)",
-    );
-    refuse("a single layer", &[dropout])
+pub fn refuse_for_data(flags: &SettingFlags, config: &RunConfig, dataset: &Dataset) -> Result<()> {
+    refuse_setting(config.unused_for(flags.given(), dataset), &dataset.name)
 }
 
 /// Refuses flags of one way to find the state of an ERNN that is found in another.
-pub fn refuse_for_solver(model: &SharedModelFlags, iterations: bool, config: &RunConfig) -> Result<()> {
-    let Some(solver) = config
-        .layer_setting("solver")
-        .and_then(|solver| Some(solver.as_str()?.to_string()))
+pub fn refuse_for_solver(flags: &SettingFlags, config: &RunConfig) -> Result<()> {
+    refuse_setting(config.unused_for_solver(flags.given()), "this network")
+}
+
+/// `here` is what the setting does not go with, where that is not said.
+fn refuse_setting(unused: Option<Unused>, here: &str) -> Result<()> {
+    let Some(Unused {
+        setting,
+        found,
+        expected,
+    }) = unused
     else {
         return Ok(());
     };
-    let euler = solver == "euler";
-    let (steps, equilibrium) = ("--solver euler", "--solver newton, anderson or fixed-point");
-    refuse(
-        &format!("--solver {solver}"),
-        &[
-            ("--iterations", iterations, euler, steps),
-            ("--steps", model.steps.is_some(), euler, steps),
-            ("--eta", model.eta.is_some(), euler, steps),
-            ("--gradient", model.gradient.is_some(), !euler, equilibrium),
-            ("--tolerance", model.tolerance.is_some(), !euler, equilibrium),
-            (
-                "--relative-tolerance",
-                model.relative_tolerance.is_some(),
-                !euler,
-                equilibrium,
-            ),
-            ("--max-iterations", model.max_iterations.is_some(), !euler, equilibrium),
-        ],
-    )
+    let found = if found.is_empty() { here } else { found };
+    Err(Failure::Usage(format!(
+        "--{} does not go with {found}; it is for {expected}",
+        setting.flag
+    )))
 }

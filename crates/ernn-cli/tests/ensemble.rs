@@ -273,7 +273,7 @@ fn teachers_that_cannot_teach_are_refused() {
         (
             "--teacher-weight 0.3",
             2,
-            ["--teacher-weight goes with --teacher alone", ""],
+            ["teacher_weight: found 0.3", "it goes with a teacher alone"],
         ),
         (
             "--teacher other --teacher-weight 2",

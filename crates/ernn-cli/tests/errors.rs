@@ -138,18 +138,18 @@ fn settings_out_of_range() {
             "--optimizer lion",
             ["--optimizer: found lion", "expected adam, adamw or sgd"],
         ),
-        ("--momentum 0.9", ["--momentum", "--optimizer sgd alone"]),
+        ("--momentum 0.9", ["momentum: found 0.9", "a setting of the optimizer sgd alone"]),
         (
             "--optimizer sgd --momentum 1",
             ["momentum: found 1", "expected a number from 0"],
         ),
         (
             "--schedule never",
-            ["--schedule: found never", "expected step, cosine or constant"],
+            ["schedule: found never", "expected step, cosine or constant"],
         ),
         (
             "--schedule cosine --halve-every 3",
-            ["--halve-every", "does not go with --schedule cosine"],
+            ["halve_every: found 3", "does not go with the schedule cosine"],
         ),
         (
             "--cell rnn --iterations 3",

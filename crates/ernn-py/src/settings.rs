@@ -1,9 +1,7 @@
 //! Settings of a run by their names in `config.toml`, over the command's defaults for other data.
 
-use ernn::Error;
 use ernn::cell::CellConfig;
-use ernn::optim::{OptimizerConfig, Schedule};
-use ernn::train::RunConfig;
+use ernn::train::{Given, RunConfig, SETTINGS, Setting};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
@@ -31,12 +29,20 @@ impl Settings {
         }
     }
 
-    /// Makes all layers cells of a kind, and stacks so many of them.
-    fn network(&mut self, cell: Option<&str>, layers: Option<usize>) -> PyResult<()> {
-        if let Some(kind) = cell {
-            self.config.change_cell(kind).map_err(exception)?;
-        }
-        layers.map_or(Ok(()), |layers| self.config.stack(layers).map_err(exception))
+    /// Puts settings over these: names of the table of settings, flags with `_`, and their values.
+    fn apply(&mut self, settings: &Bound<PyDict>) -> PyResult<()> {
+        let given = |(name, value): (Bound<PyAny>, Bound<PyAny>)| {
+            let name: String = name.extract()?;
+            Setting::given(&name, toml_value(&name, &value)?).map_err(exception)
+        };
+        let given: Vec<Given> = settings.iter().map(given).collect::<PyResult<_>>()?;
+        self.config.apply(&given, true).map_err(exception)
+    }
+
+    /// The names that `apply` takes.
+    #[staticmethod]
+    fn names() -> Vec<String> {
+        SETTINGS.iter().map(Setting::name).collect()
     }
 
     /// Changes one setting of all layers.
@@ -46,49 +52,11 @@ impl Settings {
             .map_err(exception)
     }
 
-    /// Changes one setting of the table `data`, `model` or `training`.
-    fn set(&mut self, table: &str, name: &str, value: &Bound<PyAny>) -> PyResult<()> {
+    /// What to do about missing values.
+    fn set_missing(&mut self, policy: &str) -> PyResult<()> {
         self.config
-            .set(table, name, toml_value(name, value)?)
+            .set("data", "missing", Value::String(policy.to_string()))
             .map_err(exception)
-    }
-
-    /// Schedule and optimizer by their kinds; comes after the epochs.
-    #[pyo3(signature = (schedule, halve_every, optimizer, weight_decay))]
-    fn training_rules(
-        &mut self,
-        schedule: Option<&str>,
-        halve_every: Option<usize>,
-        optimizer: Option<&str>,
-        weight_decay: Option<f64>,
-    ) -> PyResult<()> {
-        let training = &mut self.config.training;
-        let every = match (halve_every, &training.schedule) {
-            (Some(every), _) => every,
-            (None, Schedule::Step { every, .. }) => *every,
-            (None, _) => 0,
-        };
-        match (schedule, halve_every) {
-            (None | Some("step"), _) => training.schedule = Schedule::Step { every, factor: 0.5 },
-            (Some("constant"), None) => training.schedule = Schedule::Constant,
-            (Some("cosine"), None) => {
-                let epochs = training.epochs;
-                training.schedule = Schedule::Cosine { epochs, floor: 0.0 };
-            }
-            (Some(kind @ ("constant" | "cosine")), Some(every)) => {
-                let expected = format!("None: it does not go with the schedule {kind}");
-                return Err(refusal("halve_every", every, &expected));
-            }
-            (Some(kind), _) => return Err(refusal("schedule", kind, "step, cosine or constant")),
-        }
-        if let Some(kind) = optimizer {
-            let known = OptimizerConfig::of_kind(kind);
-            training.optimizer = known.ok_or_else(|| refusal("optimizer", kind, "adam, adamw or sgd"))?;
-        }
-        if let Some(decay) = weight_decay {
-            *training.optimizer.weight_decay_mut() = decay;
-        }
-        Ok(())
     }
 
     /// Refuses values out of range.
@@ -100,10 +68,6 @@ impl Settings {
     fn to_toml(&self) -> String {
         self.config.to_toml()
     }
-}
-
-fn refusal(name: &str, found: impl std::fmt::Display, expected: &str) -> PyErr {
-    exception(Error::setting(name, found, expected))
 }
 
 /// A cell of a kind with the literature's defaults, and these settings over them.

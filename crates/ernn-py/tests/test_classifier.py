@@ -119,6 +119,27 @@ def test_settings_reach_the_run(small):
     assert (layer["eta"], layer["hidden"], layer["rank"]) == (0.03, 8, 2)
 
 
+def test_every_setting_of_the_command_is_an_argument_or_a_setting_of_cells():
+    of_cells = (
+        "input_rank gate_activation start sign steps eta reset reflections radius widths gamma epsilon solver gradient tolerance "
+        "relative_tolerance max_iterations contract projection"
+    )
+    of_text = "tied embedding embedding_dropout"
+    other_names = "seed class_weights"
+    elsewhere = set(f"{of_cells} {of_text} {other_names}".split())
+    assert set(ernn._ernn.Settings.names()) - set(SequenceClassifier().get_params()) == elsewhere
+
+
+def test_a_teacher_is_learned_from(small, tmp_path):
+    X, y = waves()
+    small.fit(X, y).save(tmp_path / "teacher.safetensors")
+    student = clone(small).set_params(hidden=4, teacher=[tmp_path / "teacher.safetensors"], teacher_weight=0.25).fit(X, y)
+    teacher = student.report_["settings"]["training"]["teacher"]
+    assert teacher["weight"] == 0.25 and teacher["runs"] == [str(tmp_path / "teacher.safetensors")]
+    with pytest.raises(ValueError, match="teacher_weight: found 0.3, expected none: it goes with a teacher alone"):
+        clone(small).set_params(teacher_weight=0.3).fit(X, y)
+
+
 @pytest.mark.parametrize("pooling", ["mean-max", "mean-max-last", "mean-std-max"])
 def test_every_pooling_learns_and_streams(small, pooling):
     X, y = waves()

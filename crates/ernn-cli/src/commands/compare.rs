@@ -11,7 +11,7 @@ use ernn::train::Ending;
 use ernn_lab::compare::{self, Matching, Options, Plan, Request, RunDone, Shard, Start, Vary, Watcher};
 
 use super::run_settings::{Given, Judged, stop_on_signals, threads};
-use super::train_flags::{SharedModelFlags, TrainingFlags};
+use super::setting_flags::SharedFlags;
 use crate::failure::{Failure, Result};
 use crate::output::{self, say, seconds};
 use crate::progress::Runs;
@@ -50,9 +50,6 @@ pub struct Arguments {
     /// Do part I of N of the runs, beside other processes that do the others in the same folder
     #[arg(long, value_name = "I/N", default_value = "1/1", hide_default_value = true)]
     shard: Shard,
-    /// Passes over the training part
-    #[arg(long, value_name = "N")]
-    epochs: Option<usize>,
     /// Settings file, as the config.toml of a run folder; flags come on top
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -66,9 +63,7 @@ pub struct Arguments {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    model: SharedModelFlags,
-    #[command(flatten)]
-    training: TrainingFlags,
+    settings: SharedFlags,
     #[command(flatten)]
     reading: ReadingFlags,
 }
@@ -99,9 +94,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let given = Given {
         data: arguments.data.as_deref(),
         config: arguments.config.as_deref(),
-        epochs: arguments.epochs,
         reading: &arguments.reading,
-        training: &arguments.training,
+        settings: arguments.settings.all(),
+        cells: false,
     };
     let config = given.settings(None)?;
     let out = arguments.out.clone();
@@ -113,12 +108,11 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     };
     let dataset = given.open(&config)?;
     // Without folds, rows are chosen by a validation part.
-    let mut config = given.settings(Some(Judged {
+    let config = given.settings(Some(Judged {
         dataset: &dataset,
         judged: arguments.folds.is_some(),
     }))?;
-    arguments.model.apply_to_all(&mut config)?;
-    refuse_for_data(&arguments.model, &arguments.training, &config, &dataset)?;
+    refuse_for_data(arguments.settings.all(), &config, &dataset)?;
     output::say_more(&format!("settings that all cells share:\n{}", config.to_toml()));
     let plan = Plan::new(&config, &dataset, &request(arguments))?;
     stop_on_signals(&options.stop, "stopping after this batch");
@@ -141,7 +135,7 @@ fn request(arguments: &Arguments) -> Request {
     if cells.is_empty() {
         cells = CellConfig::KINDS.iter().map(ToString::to_string).collect();
     }
-    let settings = arguments.model.layer_settings();
+    let settings = arguments.settings.all().of_layers();
     Request {
         cells,
         iterations: arguments.iterations.clone(),

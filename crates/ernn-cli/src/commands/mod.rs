@@ -27,7 +27,7 @@ mod source;
 mod stream_steps;
 mod train_auto;
 mod train_ensemble;
-pub mod train_flags;
+pub mod setting_flags;
 mod train_folds;
 
 use std::path::Path;

@@ -7,18 +7,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ernn::data::{self, Dataset, OpenOptions};
 use ernn::train::{self, RunConfig};
 
-use super::train_flags::TrainingFlags;
+use super::setting_flags::SettingFlags;
 use crate::failure::{Failure, Result};
 use crate::output::{say, timed};
 use crate::reading::{self, ReadingFlags};
 
-/// Everything that is given about a run but its network.
+/// Everything that is given about a run.
 pub struct Given<'a> {
     pub data: Option<&'a str>,
     pub config: Option<&'a Path>,
-    pub epochs: Option<usize>,
     pub reading: &'a ReadingFlags,
-    pub training: &'a TrainingFlags,
+    pub settings: &'a SettingFlags,
+    /// Whether the flags of cells are for all of them; a comparison asks each cell whether it has such a setting.
+    pub cells: bool,
 }
 
 /// Data that was read, and whether a test part or folds judge the model in the end.
@@ -54,11 +55,8 @@ impl Given<'_> {
         config.data.features = self.reading.features.or(config.data.features);
         config.data.group_pattern = self.reading.group_pattern.clone().or(config.data.group_pattern);
         config.data.data_dir = self.reading.data_dir.clone().or(config.data.data_dir);
-        if let Some(epochs) = self.epochs {
-            config.set_epochs(epochs);
-        }
-        self.training.apply(&mut config)?;
-        if config.training.patience > 0 && self.training.validation.is_none() && self.config.is_none() {
+        config.apply(self.settings.given(), self.cells)?;
+        if config.training.patience > 0 && !self.settings.has("validation") && self.config.is_none() {
             // What is waited for has to be measured.
             config.training.validation = RunConfig::defaults(&config.data.source).training.validation;
         }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use ernn::data::{Dataset, Scheme};
-use ernn::train::RunConfig;
+use ernn::train::{RunConfig, SETTINGS, Setting};
 use toml::{Table, Value};
 
 use crate::output::grouped;
@@ -137,24 +137,19 @@ impl<'a> Reasons<'a> {
 
     /// The argument that decided.
     fn flag(&self, path: &str) -> Option<String> {
-        let name = path.rsplit('.').next().unwrap_or(path);
-        let flags: &[&str] = match path {
-            "data.source" => &["data"],
-            "training.schedule.kind" | "training.schedule.every" => &["halve_every", "schedule"],
-            "training.schedule.epochs" => &["epochs", "schedule"],
-            "training.schedule.factor" | "training.schedule.floor" => &["schedule"],
-            "training.optimizer.kind" => &["optimizer"],
-            "training.optimizer.weight_decay" => &["weight_decay"],
-            "training.teacher.runs" => &["teacher"],
-            "training.teacher.weight" => &["teacher_weight"],
-            "training.teacher.temperature" => &["teacher_temperature"],
-            "model.embedding.size" => &["embedding"],
-            "model.embedding.dropout" => &["embedding_dropout"],
-            _ if path.starts_with("model.layers.") && name == "kind" => &["cell"],
-            _ => &[name],
+        let flags: Vec<String> = match path {
+            "data.source" => vec!["data".to_string()],
+            _ if path.starts_with("training.schedule.") => {
+                ["halve_every", "schedule", "epochs"].map(String::from).into()
+            }
+            _ => match setting(path) {
+                Some(setting) => vec![setting.name()],
+                // What is read of the data has flags of the same names.
+                None => path.rsplit('.').next().map(String::from).into_iter().collect(),
+            },
         };
-        let given = flags.iter().find(|flag| self.sources.given.contains(**flag))?;
-        Some(match *given {
+        let given = flags.iter().find(|flag| self.sources.given.contains(*flag))?;
+        Some(match &given[..] {
             "data" => "as given".to_string(),
             flag => format!("--{}", flag.replace('_', "-")),
         })
@@ -167,6 +162,13 @@ impl<'a> Reasons<'a> {
         let kind = at(&self.asked, &format!("model.layers.{layer}.kind"))?;
         Some(kind.as_str()?.to_string())
     }
+}
+
+/// The setting at a path, whose layers have numbers.
+fn setting(path: &str) -> Option<&'static Setting> {
+    let layer = path.strip_prefix("model.layers.").and_then(|rest| rest.split_once('.'));
+    let path = layer.map_or(path.to_string(), |(_, name)| format!("layers.{name}"));
+    SETTINGS.iter().find(|setting| setting.path == path)
 }
 
 /// The value at a path with dots; numbers count in arrays.

@@ -12,10 +12,10 @@ use ernn::names;
 use ernn::train::{self, Ending, Options, Out, Outcome, Report, RunConfig, RunFolder};
 
 use super::run_settings::{Given, Judged, open_options, stop_on_signals, threads};
+use super::setting_flags::SettingFlags;
 use super::show::{self, Sources};
 use super::train_auto::{self, AutoFlags};
 use super::train_ensemble;
-use super::train_flags::{ModelFlags, TrainingFlags};
 use super::train_folds::{self, FoldFlags};
 use crate::failure::{Failure, Result};
 use crate::output::{self, Level, percent, seconds};
@@ -29,9 +29,6 @@ use crate::unused::{refuse_for_data, refuse_for_solver};
 pub struct Arguments {
     /// Known name, file or folder (left out with --resume; may be left out with --config)
     data: Option<String>,
-    /// Passes over the training part (without --min-steps: so many, neither more nor fewer)
-    #[arg(long, value_name = "N")]
-    epochs: Option<usize>,
     /// Settings file, as the config.toml of a run folder; flags come on top
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     config: Option<PathBuf>,
@@ -63,9 +60,7 @@ pub struct Arguments {
     #[command(flatten)]
     auto: AutoFlags,
     #[command(flatten)]
-    model: ModelFlags,
-    #[command(flatten)]
-    training: TrainingFlags,
+    settings: SettingFlags,
     #[command(flatten)]
     reading: ReadingFlags,
 }
@@ -107,9 +102,9 @@ fn given<'a>(arguments: &'a Arguments, file: Option<&'a Path>) -> Given<'a> {
     Given {
         data: arguments.data.as_deref(),
         config: file,
-        epochs: arguments.epochs,
         reading: &arguments.reading,
-        training: &arguments.training,
+        settings: &arguments.settings,
+        cells: true,
     }
 }
 
@@ -163,14 +158,10 @@ fn opened(arguments: &Arguments) -> Result<Opened> {
 
 /// Whether nothing is said about how long a run trains and what judges it.
 fn by_default(arguments: &Arguments) -> bool {
-    let training = &arguments.training;
-    let said = arguments.epochs.is_some()
-        || training.validation.is_some()
-        || training.patience.is_some()
-        || training.retrain.is_some()
+    const LENGTH_AND_JUDGE: [&str; 5] = ["epochs", "validation", "patience", "retrain", "teacher"];
+    let said = LENGTH_AND_JUDGE.iter().any(|flag| arguments.settings.has(flag))
         || arguments.config.is_some()
         || arguments.from.is_some()
-        || training.teacher.is_some()
         || arguments.ensemble.is_some();
     !said && !arguments.auto.is_asked()
 }
@@ -181,8 +172,7 @@ fn settings(arguments: &Arguments, dataset: Option<Judged>) -> Result<(RunConfig
     let settings_of_run = settings_of_run.filter(|path| path.is_file());
     let file = arguments.config.clone().or(settings_of_run);
     let mut config = given(arguments, file.as_deref()).settings(dataset)?;
-    arguments.model.apply(&mut config)?;
-    refuse_for_solver(&arguments.model.shared, arguments.model.iterations.is_some(), &config)?;
+    refuse_for_solver(&arguments.settings, &config)?;
     if let Some(run) = &arguments.from {
         super::models::must_be_there(run)?;
         let file = run.join("model.safetensors");
@@ -198,7 +188,7 @@ fn fresh(arguments: &Arguments, flags: &HashSet<String>, options: &Options) -> R
     }
     let opened = opened(arguments)?;
     let (config, dataset) = (&opened.config, &opened.dataset);
-    refuse_for_data(&arguments.model.shared, &arguments.training, config, dataset)?;
+    refuse_for_data(&arguments.settings, config, dataset)?;
     if output::says(Level::Verbose) {
         output::say_more(&show::text(config, dataset, &opened.sources(flags)));
     }
@@ -236,8 +226,7 @@ fn watched(run: impl FnOnce(&mut Progress) -> ernn::Result<Outcome>) -> Result<F
 
 fn resumed(arguments: &Arguments, path: &Path, options: &Options) -> Result<Finished> {
     if arguments.data.is_some()
-        || arguments.model != ModelFlags::default()
-        || arguments.training != TrainingFlags::default()
+        || !arguments.settings.at_most("epochs")
         || arguments.folds != FoldFlags::default()
         || arguments.auto != AutoFlags::default()
         || (ReadingFlags {
@@ -257,7 +246,7 @@ fn resumed(arguments: &Arguments, path: &Path, options: &Options) -> Result<Fini
     };
     let mut config = folder.read_config()?;
     config.data.data_dir = arguments.reading.data_dir.clone().or(config.data.data_dir);
-    if let Some(epochs) = arguments.epochs {
+    if let Some(epochs) = arguments.settings.whole("epochs") {
         if by_folds || ensemble {
             let what = if ensemble { "an ensemble" } else { "a training by folds" };
             return Err(Failure::Usage(format!(

@@ -4,7 +4,7 @@ import json
 import numbers
 import os
 import warnings
-from typing import Any, Callable, Dict, List, Optional, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 
 import numpy as np
 
@@ -20,16 +20,6 @@ except ImportError as error:
 from . import _ernn
 from ._model import Model, PathLike, Stream, labels_of, load
 from ._sequences import Arrays, gather, threads
-
-#: Constructor arguments that are settings of the tables ``model`` and ``training`` of a run under the same names.
-_MODEL = ("dropout", "pooling", "bidirectional", "layer_dropout")
-_TRANSFORMS = ("differences", "compress", "magnitudes", "triads")
-_TRAINING = (
-    "epochs", "min_steps", "batch_size", "learning_rate", "clip_norm", "input_noise", "input_offset", "input_gain",
-    "input_rotation", "input_crop", "input_shift", "input_warp", "input_mask_steps", "input_mask_channels",
-    "average", "validation", "sparsity", "tbptt", "patience", "retrain",
-)  # fmt: skip
-_LAYERS = ("hidden", "rank", "iterations", "activation")
 
 
 class SequenceClassifier(ClassifierMixin, BaseEstimator):
@@ -71,6 +61,8 @@ class SequenceClassifier(ClassifierMixin, BaseEstimator):
         Passes over the training part (60; without ``min_steps`` so many, neither more nor fewer).
     min_steps : int
         Steps of the optimizer at least, which few sequences get more epochs for (1500); 0: none.
+    max_steps : int
+        Steps of the optimizer at most, but for those of one epoch; 0: no ceiling.
     batch_size : int
         Sequences a step (32).
     learning_rate : float
@@ -81,6 +73,8 @@ class SequenceClassifier(ClassifierMixin, BaseEstimator):
         Epochs until the learning rate is halved (20).
     optimizer : str
         ``adam``, ``adamw`` or ``sgd``.
+    momentum : float
+        With ``optimizer="sgd"``: part of the last step that goes on.
     weight_decay : float
         Pull of the matrices towards zero.
     clip_norm : float
@@ -103,6 +97,12 @@ class SequenceClassifier(ClassifierMixin, BaseEstimator):
         Whether rare classes weigh more, or a weight for each class.
     sparsity : float
         Share of zeros in each matrix of the cells in the end.
+    quantize : str
+        ``int8``: matrices of the cells are rounded as a device will have them, in training and later.
+    teacher : list of paths
+        Run folders, ensembles or model files whose averaged probabilities are learned beside the labels.
+    teacher_weight, teacher_temperature : float
+        Their share of the loss (0.5), and what logits are divided by before they are compared (2).
     tbptt : int
         Steps through which gradients flow back at most; 0: all.
     patience : int
@@ -158,11 +158,13 @@ class SequenceClassifier(ClassifierMixin, BaseEstimator):
         triads: Optional[str] = None,
         epochs: Optional[int] = None,
         min_steps: Optional[int] = None,
+        max_steps: Optional[int] = None,
         batch_size: Optional[int] = None,
         learning_rate: Optional[float] = None,
         schedule: Optional[str] = None,
         halve_every: Optional[int] = None,
         optimizer: Optional[str] = None,
+        momentum: Optional[float] = None,
         weight_decay: Optional[float] = None,
         clip_norm: Optional[float] = None,
         input_noise: Optional[float] = None,
@@ -178,6 +180,10 @@ class SequenceClassifier(ClassifierMixin, BaseEstimator):
         validation: Optional[float] = None,
         class_weight: Union[str, Dict[Any, float], None] = None,
         sparsity: Optional[float] = None,
+        quantize: Optional[str] = None,
+        teacher: Optional[Sequence[PathLike]] = None,
+        teacher_weight: Optional[float] = None,
+        teacher_temperature: Optional[float] = None,
         tbptt: Optional[int] = None,
         patience: Optional[int] = None,
         retrain: Optional[bool] = None,
@@ -206,11 +212,13 @@ class SequenceClassifier(ClassifierMixin, BaseEstimator):
         self.triads = triads
         self.epochs = epochs
         self.min_steps = min_steps
+        self.max_steps = max_steps
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.schedule = schedule
         self.halve_every = halve_every
         self.optimizer = optimizer
+        self.momentum = momentum
         self.weight_decay = weight_decay
         self.clip_norm = clip_norm
         self.input_noise = input_noise
@@ -226,6 +234,10 @@ class SequenceClassifier(ClassifierMixin, BaseEstimator):
         self.validation = validation
         self.class_weight = class_weight
         self.sparsity = sparsity
+        self.quantize = quantize
+        self.teacher = teacher
+        self.teacher_weight = teacher_weight
+        self.teacher_temperature = teacher_temperature
         self.tbptt = tbptt
         self.patience = patience
         self.retrain = retrain
@@ -330,25 +342,21 @@ class SequenceClassifier(ClassifierMixin, BaseEstimator):
 
     def _settings(self, sequences: Arrays) -> _ernn.Settings:
         settings = _ernn.Settings(len(sequences), sequences.longest)
+        arguments = self.get_params(deep=False)
+        given = {name: arguments[name] for name in settings.names() if arguments.get(name) is not None}
+        given["seed"] = self._seed()
         if self.patience and self.validation is None:
             # What is waited for has to be measured.
-            settings.set("training", "validation", 0.2)
-        settings.network(self.cell, self.layers)
-        for name in _LAYERS:
-            if getattr(self, name) is not None:
-                settings.set_in_layers(name, getattr(self, name))
+            given["validation"] = 0.2
+        if self.teacher is not None:
+            given["teacher"] = [os.fspath(run) for run in self.teacher]
+        if self.class_weight == "balanced":
+            given["class_weights"] = "balanced"
+        settings.apply(given)
         for name, value in (self.cell_settings or {}).items():
             settings.set_in_layers(name, value)
-        for table, names in (("model", _MODEL), ("model.transforms", _TRANSFORMS), ("training", _TRAINING)):
-            for name in names:
-                if getattr(self, name) is not None:
-                    settings.set(table, name, getattr(self, name))
         if self.missing is not None:
-            settings.set("data", "missing", self.missing)
-        settings.set("training", "seed", self._seed())
-        if self.class_weight == "balanced":
-            settings.set("training", "class_weights", "balanced")
-        settings.training_rules(self.schedule, self.halve_every, self.optimizer, self.weight_decay)
+            settings.set_missing(self.missing)
         return settings
 
     def _seed(self) -> int:

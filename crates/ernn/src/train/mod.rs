@@ -30,6 +30,7 @@ mod restart;
 mod resumed;
 mod run;
 mod run_folder;
+mod settings;
 mod teacher;
 mod thirds;
 
@@ -45,6 +46,7 @@ pub use recipe::eta;
 pub use report::{Ending, Machine, MemberReport, Report};
 pub use run::{Options, Out, Outcome, file_stem, resume, train};
 pub use run_folder::RunFolder;
+pub use settings::{Given, Heading, Kind, SETTINGS, Setting, Unused, With};
 pub use teacher::TeacherSettings;
 
 /// Threads that this process may use.

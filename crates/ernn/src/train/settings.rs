@@ -1,0 +1,624 @@
+//! The one table of the settings that a flag says: each row is a flag, its place in `config.toml`, its kind of value and its description.
+//!
+//! The command makes its flags of it (and `--show` and `--help` their reasons and defaults), Python its keywords. To add a setting: a field
+//! of [`RunConfig`] or of a cell, a row here, and the place where it is used.
+
+use toml::Value;
+
+use super::{RunConfig, TeacherSettings};
+use crate::data::{Dataset, Task, nearest_first};
+use crate::optim::{OptimizerConfig, Schedule};
+use crate::{Error, Result};
+
+/// A setting that a flag says.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// The name of the flag, without `--`.
+    pub flag: &'static str,
+    /// Its place in the settings file; `layers.NAME` is a setting of every layer.
+    pub path: &'static str,
+    /// What values it has.
+    pub kind: Kind,
+    /// What stands for a value in the help.
+    pub placeholder: &'static str,
+    /// What it goes with: elsewhere it would change nothing.
+    pub with: With,
+    /// The heading that it is listed under.
+    pub heading: Heading,
+    /// What it is, for people.
+    pub help: &'static str,
+}
+
+/// What values a setting has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// 0, 1, 2, ...
+    Whole,
+    /// Several of them.
+    Wholes,
+    /// Any number.
+    Number,
+    /// True or false.
+    Switch,
+    /// A name in small letters.
+    Name,
+    /// A whole number, or a name.
+    WholeOrName,
+    /// A text that stays as it is.
+    Text,
+    /// Files or folders.
+    Paths,
+}
+
+/// What a setting goes with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum With {
+    /// All data; of cells, those that have it.
+    All,
+    /// Data of tokens.
+    Text,
+    /// Text whose next token is predicted.
+    NextToken,
+    /// Sequences of numbers.
+    Numbers,
+    /// One target for each sequence.
+    OneTarget,
+    /// Classes, of sequences or of steps.
+    Classes,
+    /// A class for each sequence.
+    OneClass,
+    /// Data without a validation part of its own.
+    NoValidation,
+    /// More than one layer.
+    Layers,
+    /// A state found by K Euler steps.
+    Euler,
+    /// A state that is the equilibrium itself.
+    Equilibrium,
+}
+
+/// The heading of a group of settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heading {
+    /// The network.
+    Network,
+    /// Its training.
+    Training,
+}
+
+impl Heading {
+    /// Its text.
+    pub fn text(self) -> &'static str {
+        match self {
+            Heading::Network => "Network",
+            Heading::Training => "Training",
+        }
+    }
+}
+
+/// A row a setting: flag, place, kind and placeholder of its value, what it goes with, description.
+macro_rules! settings {
+    ($($heading:ident { $($flag:literal $path:literal $kind:ident($placeholder:literal) $with:ident: $help:literal;)* })*) => {
+        /// All settings that a flag says, in the order in which they are put over others.
+        pub static SETTINGS: &[Setting] = &[$($(Setting {
+            flag: $flag,
+            path: $path,
+            kind: Kind::$kind,
+            placeholder: $placeholder,
+            with: With::$with,
+            heading: Heading::$heading,
+            help: $help,
+        }),*),*];
+    };
+}
+
+settings! {
+    Network {
+        "cell" "layers.kind" Name("KIND") All:
+            "Kind of the cells: ernn, deep-transition, rnn, fastrnn, fastgrnn, ugrnn, gru, lstm, antisymmetric, \
+             gated-antisymmetric, spectral [default: ernn]";
+        "iterations" "layers.iterations" Whole("K") Euler:
+            "ERNN: inner iterations K of a step";
+        "layers" "layers" Whole("N") All:
+            "Layers on top of each other [default: 1]";
+        "bidirectional" "model.bidirectional" Switch("BOOL") All:
+            "A second cell in every layer that reads the sequences from their ends";
+        "layer-dropout" "model.layer_dropout" Number("X") Layers:
+            "Part of each layer's states that the next layer does not see during training";
+        "embedding" "model.embedding.size" Whole("N") Text:
+            "Text: values of a token's embedding [default: the hidden size, or as known data has it]";
+        "tied" "model.embedding.tied" Switch("BOOL") NextToken:
+            "Text: the readout uses the embedding's matrix, to predict next tokens";
+        "embedding-dropout" "model.embedding.dropout" Number("X") Text:
+            "Text: part of the embedding's values that is dropped during training";
+        "hidden" "layers.hidden" Whole("N") All:
+            "Hidden size D";
+        "rank" "layers.rank" WholeOrName("N|full") All:
+            "Rank of the recurrent matrix: a number, or full";
+        "input-rank" "layers.input_rank" WholeOrName("N|full") All:
+            "Rank of the input matrix: a number, or full (of rnn, fastrnn, fastgrnn, ugrnn, gru and lstm)";
+        "activation" "layers.activation" Name("NAME") All:
+            "Nonlinearity: relu, tanh, sigmoid, or the piecewise-linear hard-tanh, hard-sigmoid";
+        "gate-activation" "layers.gate_activation" Name("NAME") All:
+            "Gated cells: nonlinearity of the gates, sigmoid or hard-sigmoid";
+        "differences" "model.transforms.differences" Switch("BOOL") All:
+            "First differences of all channels as further channels, for sequences of numbers";
+        "compress" "model.transforms.compress" Switch("BOOL") All:
+            "Small motions as further channels: asinh of what a channel is above its running mean, for sequences of numbers";
+        "magnitudes" "model.transforms.magnitudes" Switch("BOOL") All:
+            "Lengths of triads (x, y, z of a sensor) as further channels, for sequences of numbers";
+        "triads" "model.transforms.triads" Text("A,B,C;..") All:
+            "Triads of channels by name or number, such as \"ax,ay,az;gx,gy,gz\", with | between those of devices that turn \
+             apart [default: names that differ in x, y, z alone, or in numbers by threes]";
+        "pooling" "model.pooling" Name("NAME") OneTarget:
+            "What the readout sees of the last layer: last (state), mean (of all states), or side by side mean-max (and each \
+             unit's largest value), mean-max-last, mean-std-max (and the standard deviation)";
+        "dropout" "model.dropout" Number("X") All:
+            "Part of the features that is dropped during training";
+        "start" "layers.start" Name("NAME") All:
+            "ERNN: where the inner iteration starts: previous (state) or zero";
+        "sign" "layers.sign" Name("NAME") All:
+            "ERNN: sign of the previous state inside the nonlinearity: plus or minus";
+        "steps" "layers.steps" Name("NAME") Euler:
+            "ERNN: what a learned step size belongs to: per-step (of the sequence, and iteration) or per-iteration";
+        "eta" "layers.eta" Number("X") Euler:
+            "ERNN: initial step size";
+        "reset" "layers.reset" Name("NAME") All:
+            "GRU: whether the reset comes after the recurrent product (as torch) or before (as the paper)";
+        "reflections" "layers.reflections" Whole("N") All:
+            "Spectral: reflections in each orthogonal factor (0: a quarter of the hidden size)";
+        "radius" "layers.radius" Number("X") All:
+            "Spectral: the singular values lie within this distance of 1";
+        "widths" "layers.widths" Wholes("N,N,..") All:
+            "Deep transition: widths of the layers inside one step before the last, such as 64,32";
+        "gamma" "layers.gamma" Number("X") All:
+            "ERNN, antisymmetric: damping";
+        "epsilon" "layers.epsilon" Number("X") All:
+            "Antisymmetric: step size";
+        "solver" "layers.solver" Name("NAME") All:
+            "ERNN: how the state is found: euler (K steps), or the equilibrium itself by fixed-point, anderson or newton";
+        "gradient" "layers.gradient" Name("NAME") Equilibrium:
+            "Equilibrium: gradients implicit (a linear solve), one-step, or (fixed-point) unrolled";
+        "tolerance" "layers.tolerance" Number("X") Equilibrium:
+            "Equilibrium: absolute tolerance of the residual; a step has converged within --tolerance + --relative-tolerance \
+             times the size of its state";
+        "relative-tolerance" "layers.relative_tolerance" Number("X") Equilibrium:
+            "Equilibrium: relative tolerance of the residual";
+        "max-iterations" "layers.max_iterations" Whole("N") Equilibrium:
+            "Equilibrium: iterations of a step at most";
+        "contract" "layers.contract" Number("X") All:
+            "ERNN: norm of P U at most this share of gamma, so that there is exactly one equilibrium (0: not bounded)";
+        "projection" "layers.projection" Name("NAME") All:
+            "ERNN: the projection P: shared (P = U) or identity";
+    }
+    Training {
+        "epochs" "training.epochs" Whole("N") All:
+            "Passes over the training part (without --min-steps: so many, neither more nor fewer)";
+        "min-steps" "training.min_steps" Whole("N") All:
+            "Optimizer steps at least: a small data set gets more epochs, and the schedule is stretched along (0: no floor)";
+        "max-steps" "training.max_steps" Whole("N") All:
+            "Optimizer steps at most, but for those of one epoch (0: no ceiling)";
+        "batch-size" "training.batch_size" Whole("N") All:
+            "Sequences a step";
+        "learning-rate" "training.learning_rate" Number("X") All:
+            "Learning rate of the first epoch";
+        "schedule" "training.schedule.kind" Name("KIND") All:
+            "How the learning rate falls: step, cosine or constant";
+        "halve-every" "training.schedule.every" Whole("N") All:
+            "Halve the learning rate every N epochs (of --epochs, where --min-steps makes more of them)";
+        "clip-norm" "training.clip_norm" Number("X") All:
+            "Largest global norm of a gradient (0: no limit)";
+        "optimizer" "training.optimizer.kind" Name("KIND") All:
+            "Rule of the steps: adam, adamw or sgd";
+        "momentum" "training.optimizer.momentum" Number("X") All:
+            "sgd: part of the last step that goes on";
+        "weight-decay" "training.optimizer.weight_decay" Number("X") All:
+            "Pull of the matrices towards zero";
+        "input-noise" "training.input_noise" Number("X") Numbers:
+            "Standard deviation of the noise added to the normalized inputs";
+        "input-offset" "training.input_offset" Number("X") Numbers:
+            "Standard deviation of an offset added to each channel of a sequence, the same at all its steps";
+        "input-gain" "training.input_gain" Number("X") Numbers:
+            "Standard deviation of the logarithm of a factor of each channel of a sequence, the same at all its steps";
+        "input-rotation" "training.input_rotation" Number("X") Numbers:
+            "Standard deviation of a random rotation (rad, about each axis) of the triads of each device, anew for each \
+             sequence and epoch";
+        "input-crop" "training.input_crop" Number("X") Numbers:
+            "Largest share of a sequence that is cut off at its ends in training; the rest is stretched to its length";
+        "input-shift" "training.input_shift" Number("X") Numbers:
+            "Largest share of a sequence's length by which it comes earlier or later in training";
+        "input-warp" "training.input_warp" Number("X") Numbers:
+            "Standard deviation of the logarithm of the speed at which a sequence runs, now faster, now slower, in training";
+        "input-mask-steps" "training.input_mask_steps" Number("X") Numbers:
+            "Largest share of a sequence's steps that is masked in training";
+        "input-mask-channels" "training.input_mask_channels" Number("X") Numbers:
+            "Largest share of the channels that is masked in training";
+        "average" "training.average" Number("X") All:
+            "How much of the running average of the weights stays at a step; it is what is selected and saved (0: the last \
+             weights)";
+        "validation" "training.validation" Number("X") NoValidation:
+            "Part of the training sequences that selects the best epoch (0: none; the model is the last one, its weights \
+             averaged)";
+        "class-weights" "training.class_weights" Name("NAME") Classes:
+            "Weights of the classes in the loss: none or balanced";
+        "sparsity" "training.sparsity" Number("X") All:
+            "Share of zeros in each matrix of the cells in the end (0: dense; EdgeML's sW and sU are 1 - X); thinned in the \
+             second third of the steps, fixed in the last, which has the best epoch";
+        "quantize" "training.quantize" Name("NAME") All:
+            "What the cells' matrices are rounded to for a device, in training and in all that is done with the model later: \
+             none or int8 (gradients go straight through; the file holds the weights behind the rounded ones)";
+        "tbptt" "training.tbptt" Whole("N") All:
+            "Steps through which gradients flow back at most: longer sequences are cut into pieces, over whose borders the \
+             state is carried (0: no limit)";
+        "patience" "training.patience" Whole("N") All:
+            "Stop after N epochs without a better one (0: never)";
+        "retrain" "training.retrain" Switch("BOOL") All:
+            "At the end, train anew on training and validation part together, as long; that model is the result";
+        "seed" "training.seed" Whole("N") All:
+            "Seed of weights, split, batches, noise and dropout";
+        "teacher" "training.teacher.runs" Paths("RUN,..") OneClass:
+            "Learn from these runs (or ensembles, or model files) as well: beside the labels, the mean of their probabilities \
+             for each sequence";
+        "teacher-weight" "training.teacher.weight" Number("X") All:
+            "With --teacher: its share in the loss, 0 to 1 [default: 0.5]";
+        "teacher-temperature" "training.teacher.temperature" Number("X") All:
+            "With --teacher: what logits are divided by, the teacher's and the model's; higher says more of the classes that \
+             are not the likeliest [default: 2]";
+    }
+}
+
+/// A setting and the value that it is given.
+pub type Given = (&'static Setting, Value);
+
+impl Setting {
+    /// The setting of a flag, or of its name with `_`.
+    pub fn of_flag(flag: &str) -> Option<&'static Setting> {
+        SETTINGS.iter().find(|setting| is_name(setting.flag, flag))
+    }
+
+    /// The setting of a name, with its value.
+    ///
+    /// # Errors
+    /// If there is no such setting.
+    pub fn given(name: &str, value: Value) -> Result<Given> {
+        let known = || SETTINGS.iter().map(|setting| setting.flag);
+        let unknown = || Error::setting(name, "no such setting", nearest_first(name, known()).join(", "));
+        Ok((Self::of_flag(name).ok_or_else(unknown)?, value))
+    }
+
+    /// Its name in words of a program: the flag with `_`.
+    pub fn name(&self) -> String {
+        self.flag.replace('-', "_")
+    }
+
+    /// The name of a setting of every layer; none of another one.
+    pub fn of_layers(&self) -> Option<&'static str> {
+        self.path.strip_prefix("layers.").filter(|name| *name != "kind")
+    }
+
+    /// Whether each of several networks of a comparison has a value of its own.
+    pub fn makes_rows(&self) -> bool {
+        matches!(self.flag, "cell" | "iterations")
+    }
+
+    /// Whether a value asks for something; 0 and false leave most things out.
+    fn asks(&self, value: &Value) -> bool {
+        let nothing = match value {
+            Value::Float(number) => *number == 0.0,
+            Value::Boolean(is) => !is,
+            _ => false,
+        };
+        !nothing || !matches!(self.with, With::Text | With::NextToken | With::Numbers | With::Layers)
+    }
+}
+
+fn is_name(flag: &str, name: &str) -> bool {
+    let mut letters = flag.bytes().zip(name.bytes());
+    flag.len() == name.len() && letters.all(|(ours, theirs)| ours == theirs || (ours == b'-' && theirs == b'_'))
+}
+
+/// A given setting that changes nothing here, and what would have to be there for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unused {
+    /// The setting.
+    pub setting: &'static Setting,
+    /// What it does not go with; empty: the data.
+    pub found: &'static str,
+    /// What it is for.
+    pub expected: &'static str,
+}
+
+impl RunConfig {
+    /// Puts values over the settings, in the order of [`SETTINGS`]. With `cells`, those of the cells as well; without, they are left to a
+    /// comparison, whose cells have them or not.
+    ///
+    /// # Errors
+    /// If a value is of another kind, or the network has no such setting. Whether it is in range says [`RunConfig::check`].
+    pub fn apply(&mut self, given: &[Given], cells: bool) -> Result<()> {
+        for setting in SETTINGS {
+            let Some((_, value)) = given.iter().find(|(given, _)| *given == setting) else {
+                continue;
+            };
+            if cells || (setting.of_layers().is_none() && !setting.makes_rows()) {
+                self.apply_one(setting, value).map_err(|error| match error {
+                    Error::Setting { found, expected, .. } => Error::setting(setting.name(), found, expected),
+                    error => error,
+                })?;
+            }
+        }
+        let value = |flag| {
+            given
+                .iter()
+                .find(|(setting, _)| setting.flag == flag)
+                .map(|(_, value)| value)
+        };
+        let every = value("halve-every").and_then(Value::as_integer);
+        self.set_schedule(
+            value("schedule").and_then(Value::as_str),
+            every.and_then(|every| usize::try_from(every).ok()),
+        )
+    }
+
+    fn apply_one(&mut self, setting: &Setting, value: &Value) -> Result<()> {
+        let name = setting.path.rsplit('.').next().unwrap_or(setting.path);
+        let table = setting.path.strip_suffix(name).unwrap_or("").trim_end_matches('.');
+        match (table, name) {
+            ("layers", "kind") => self.change_cell(value.as_str().unwrap_or_default()),
+            ("layers", name) => self.set_in_layers(name, value),
+            ("", "layers") => {
+                let count = value.as_integer().and_then(|count| usize::try_from(count).ok());
+                self.stack(count.unwrap_or(0))
+            }
+            ("training.schedule", _) => Ok(()), // Kind and length together say what it is: `set_schedule`.
+            ("training.optimizer", "kind") => {
+                let kind = value.as_str().unwrap_or_default();
+                let known = OptimizerConfig::of_kind(kind);
+                self.training.optimizer = known.ok_or_else(|| Error::setting(name, kind, "adam, adamw or sgd"))?;
+                Ok(())
+            }
+            ("training.optimizer", "momentum") if !matches!(self.training.optimizer, OptimizerConfig::Sgd(_)) => {
+                let expected = "none: it is a setting of the optimizer sgd alone";
+                Err(Error::setting(name, value.to_string(), expected))
+            }
+            ("training.teacher", name) => {
+                match (name, &self.training.teacher) {
+                    ("runs", None) => self.training.teacher = Some(TeacherSettings::default()),
+                    (_, None) => {
+                        return Err(Error::setting(
+                            name,
+                            value.to_string(),
+                            "none: it goes with a teacher alone",
+                        ));
+                    }
+                    _ => {}
+                }
+                self.set(table, name, value.clone())
+            }
+            ("model.embedding", _) => {
+                self.model.embedding.get_or_insert_default();
+                self.set(table, name, value.clone())
+            }
+            _ => self.set(table, name, value.clone()),
+        }
+    }
+
+    /// How the learning rate falls, as flags say it in short: a kind, and after how many epochs it is halved. Nothing said changes nothing;
+    /// steps of no stated length have that of the settings, or a third of the epochs.
+    ///
+    /// # Errors
+    /// If there is no such kind, or it is not halved.
+    pub fn set_schedule(&mut self, kind: Option<&str>, every: Option<usize>) -> Result<()> {
+        let epochs = self.training.epochs;
+        let usual = match &self.training.schedule {
+            Schedule::Step { every, .. } => *every,
+            _ => epochs.div_ceil(3),
+        };
+        self.training.schedule = match (kind, every) {
+            (None, None) => return Ok(()),
+            (None | Some("step"), every) => Schedule::Step {
+                every: every.unwrap_or(usual),
+                factor: 0.5,
+            },
+            (Some("constant"), None) => Schedule::Constant,
+            (Some("cosine"), None) => Schedule::Cosine { epochs, floor: 0.0 },
+            (Some(kind @ ("constant" | "cosine")), Some(every)) => {
+                let expected = format!("none: it does not go with the schedule {kind}");
+                return Err(Error::setting("halve_every", every.to_string(), expected));
+            }
+            (Some(kind), _) => return Err(Error::setting("schedule", kind, "step, cosine or constant")),
+        };
+        Ok(())
+    }
+
+    /// The first given setting that changes nothing for this data.
+    pub fn unused_for(&self, given: &[Given], dataset: &Dataset) -> Option<Unused> {
+        let tokens = dataset.train.values.are_tokens();
+        let classes = matches!(dataset.task, Task::Classification | Task::StepClassification);
+        let once = matches!(dataset.task, Task::Classification | Task::Regression);
+        first_unused(given, |with| match with {
+            With::Text => (tokens, "", "text"),
+            With::NextToken => (
+                dataset.task == Task::NextToken,
+                "",
+                "text whose next token is predicted",
+            ),
+            With::Numbers => (!tokens, "", "numbers"),
+            With::OneTarget => (once, "", "data with one target a sequence"),
+            With::Classes => (classes, "", "data with classes"),
+            With::OneClass => (
+                dataset.task == Task::Classification,
+                "",
+                "data with a class for each sequence",
+            ),
+            With::NoValidation => (
+                dataset.validation.is_none(),
+                "",
+                "data without a validation part of its own",
+            ),
+            With::Layers => (
+                self.model.layers.len() > 1,
+                "a single layer",
+                "several layers (--layers)",
+            ),
+            With::All | With::Euler | With::Equilibrium => (true, "", ""),
+        })
+    }
+
+    /// The first given setting of a way to find the state of an ERNN that is found in another.
+    pub fn unused_for_solver(&self, given: &[Given]) -> Option<Unused> {
+        let solver = self.layer_setting("solver")?;
+        let euler = solver.as_str() == Some("euler");
+        let found = match solver.as_str()? {
+            "euler" => "--solver euler",
+            "newton" => "--solver newton",
+            "anderson" => "--solver anderson",
+            _ => "--solver fixed-point",
+        };
+        first_unused(given, |with| match with {
+            With::Euler => (euler, found, "--solver euler"),
+            With::Equilibrium => (!euler, found, "--solver newton, anderson or fixed-point"),
+            _ => (true, "", ""),
+        })
+    }
+}
+
+/// `goes` says of what a setting goes with whether it is here, what is here instead, and what it is for.
+fn first_unused(given: &[Given], goes: impl Fn(With) -> (bool, &'static str, &'static str)) -> Option<Unused> {
+    given.iter().find_map(|(setting, value)| {
+        let (used, found, expected) = goes(setting.with);
+        (!used && setting.asks(value)).then_some(Unused {
+            setting,
+            found,
+            expected,
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use toml::Table;
+
+    use super::*;
+    use crate::cell::CellConfig;
+
+    /// A value that each kind of setting takes.
+    fn value(setting: &Setting) -> Value {
+        let name = |text: &str| Value::String(text.to_string());
+        match (setting.kind, setting.flag) {
+            (Kind::Whole | Kind::WholeOrName, _) => Value::Integer(3),
+            (Kind::Wholes, _) => Value::Array(vec![Value::Integer(3)]),
+            (Kind::Number, _) => Value::Float(0.125),
+            (Kind::Switch, _) => Value::Boolean(true),
+            (Kind::Text, _) => name("a,b,c"),
+            (Kind::Paths, _) => Value::Array(vec![name("run")]),
+            (Kind::Name, "cell") => name("gru"),
+            (Kind::Name, "activation") => name("tanh"),
+            (Kind::Name, "gate-activation") => name("hard-sigmoid"),
+            (Kind::Name, "pooling") => name("mean-std-max"),
+            (Kind::Name, "start") => name("zero"),
+            (Kind::Name, "sign") => name("minus"),
+            (Kind::Name, "steps") => name("per-iteration"),
+            (Kind::Name, "reset") => name("before"),
+            (Kind::Name, "projection") => name("identity"),
+            (Kind::Name, "solver") => name("newton"),
+            (Kind::Name, "gradient") => name("one-step"),
+            (Kind::Name, "schedule") => name("constant"),
+            (Kind::Name, "optimizer") => name("sgd"),
+            (Kind::Name, "class-weights") => name("balanced"),
+            (Kind::Name, "quantize") => name("int8"),
+            (Kind::Name, flag) => panic!("{flag} has no value in this test"),
+        }
+    }
+
+    /// Settings of a cell that has this one.
+    fn with_cell_for(setting: &Setting) -> RunConfig {
+        let mut config = RunConfig::defaults("x");
+        if let Some(name) = setting.of_layers() {
+            let has = |kind: &&&str| {
+                let cell = CellConfig::of_kind(kind).unwrap();
+                Table::try_from(&cell).unwrap().contains_key(name)
+            };
+            let kind = CellConfig::KINDS
+                .iter()
+                .find(has)
+                .unwrap_or_else(|| panic!("no cell has {name}"));
+            config.change_cell(kind).unwrap();
+        }
+        config
+    }
+
+    #[test]
+    fn each_row_changes_its_place_and_no_other_row_has_its_flag() {
+        for (index, setting) in SETTINGS.iter().enumerate() {
+            assert_eq!(Setting::of_flag(&setting.name()), Some(setting), "{}", setting.flag);
+            assert!(SETTINGS[..index].iter().all(|other| other.flag != setting.flag));
+            let before = with_cell_for(setting);
+            let mut after = before.clone();
+            let mut given: Vec<Given> = match setting.flag {
+                "teacher-weight" | "teacher-temperature" => {
+                    vec![Setting::given("teacher", value(Setting::of_flag("teacher").unwrap())).unwrap()]
+                }
+                "momentum" => vec![Setting::given("optimizer", Value::String("sgd".to_string())).unwrap()],
+                _ => Vec::new(),
+            };
+            given.push((setting, value(setting)));
+            after
+                .apply(&given, true)
+                .unwrap_or_else(|error| panic!("{}: {error}", setting.flag));
+            assert_ne!(before, after, "{}", setting.flag);
+            let table = Table::try_from(&after).unwrap();
+            let path = setting.path.replacen(
+                "layers",
+                "model.layers",
+                usize::from(setting.path.starts_with("layers")),
+            );
+            let found = path
+                .split('.')
+                .try_fold(&Value::Table(table), |outer, name| match outer {
+                    Value::Array(layers) => layers[0].get(name),
+                    outer => outer.get(name),
+                })
+                .cloned();
+            if setting.path != "layers" {
+                assert_eq!(found, Some(value(setting)), "{}", setting.flag);
+            }
+        }
+    }
+
+    #[test]
+    fn a_schedule_is_said_in_short() {
+        let schedule = |kind: Option<&str>, every: Option<usize>| {
+            let mut config = RunConfig::defaults("x");
+            config.training.epochs = 31;
+            config.training.schedule = Schedule::Constant;
+            config.set_schedule(kind, every).map(|()| config.training.schedule)
+        };
+        let step = |every| Schedule::Step { every, factor: 0.5 };
+        assert_eq!(schedule(None, None).unwrap(), Schedule::Constant);
+        assert_eq!(schedule(Some("step"), None).unwrap(), step(11));
+        assert_eq!(schedule(None, Some(4)).unwrap(), step(4));
+        assert_eq!(
+            schedule(Some("cosine"), None).unwrap(),
+            Schedule::Cosine { epochs: 31, floor: 0.0 }
+        );
+        let text = schedule(Some("cosine"), Some(4)).unwrap_err().to_string();
+        assert_eq!(
+            text,
+            "halve_every: found 4, expected none: it does not go with the schedule cosine"
+        );
+        assert!(schedule(Some("never"), None).is_err());
+    }
+
+    #[test]
+    fn zero_and_false_ask_for_nothing_where_they_leave_something_out() {
+        let asks = |name: &str, value: Value| {
+            let (setting, value) = Setting::given(name, value).unwrap();
+            setting.asks(&value)
+        };
+        assert!(!asks("input_noise", Value::Float(0.0)));
+        assert!(asks("input_noise", Value::Float(0.1)));
+        assert!(!asks("tied", Value::Boolean(false)));
+        assert!(asks("validation", Value::Float(0.0)), "it says that nothing validates");
+        assert!(asks("eta", Value::Float(0.0)));
+    }
+}
