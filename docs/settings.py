@@ -16,7 +16,7 @@ HEAD = """# Table of settings
 Every flag of `ernn train`. [Settings](settings.md) explains what they are for. This page is made by
 `python3 docs/settings.py PATH_OF_ERNN` out of `ernn train --help`; do not edit it.
 
-"depends on the data" or "on the cell": `ernn train DATA --show` prints the value that a run would have, and why.
+"depends on the data" or "on the cell": `ernn train DATA --show` prints the value and the reason.
 """
 
 # The help of this flag shows the default of a layer's setting with the same name. Without the flag there is no ceiling.
