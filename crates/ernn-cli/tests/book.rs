@@ -12,7 +12,10 @@ use std::process::{Command, Output, Stdio};
 const LEAST_COMMANDS: usize = 25;
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .unwrap()
 }
 
 fn read(path: &Path) -> String {
@@ -33,7 +36,10 @@ fn markdown(folder: &str) -> Vec<PathBuf> {
 /// The crates' folders; the Python package, too.
 fn crates() -> Vec<PathBuf> {
     let entries = fs::read_dir(root().join("crates")).unwrap();
-    let mut folders: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()).collect();
+    let mut folders: Vec<PathBuf> = entries
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_dir())
+        .collect();
     folders.sort();
     folders
 }
@@ -99,7 +105,10 @@ fn words(line: &str) -> Vec<String> {
 /// Runs `ernn ...` as the page writes it; `< FILE` and `> FILE` are understood.
 fn run(line: &str, folder: &Path) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ernn"));
-    command.current_dir(folder).env_remove("ERNN_DATA_DIR").stdin(Stdio::null());
+    command
+        .current_dir(folder)
+        .env_remove("ERNN_DATA_DIR")
+        .stdin(Stdio::null());
     let all = words(line);
     let mut words = all.iter().skip(1);
     while let Some(word) = words.next() {
@@ -146,7 +155,11 @@ fn run_block(page: &Path, block: &Block, folder: &Path) -> usize {
             continue;
         }
         let found = said.lines().any(|line| single_blanks(line).starts_with(&beginning));
-        assert!(found, "{}: no line begins with `{beginning}` in:\n{said}", page.display());
+        assert!(
+            found,
+            "{}: no line begins with `{beginning}` in:\n{said}",
+            page.display()
+        );
     }
     commands
 }
@@ -176,12 +189,20 @@ fn the_commands_of_the_book_run() {
 #[test]
 fn the_readme_keeps_its_size() {
     let text = read(&root().join("README.md"));
-    assert!(text.lines().count() <= 150, "{} lines, at most 150", text.lines().count());
+    assert!(
+        text.lines().count() <= 150,
+        "{} lines, at most 150",
+        text.lines().count()
+    );
     for line in text.lines() {
         assert!(line.chars().count() <= 110, "over 110 columns: {line}");
     }
     let map = read(&root().join("contributing/map.md"));
-    assert!(map.lines().count() <= 150, "{} lines of the map, at most 150", map.lines().count());
+    assert!(
+        map.lines().count() <= 150,
+        "{} lines of the map, at most 150",
+        map.lines().count()
+    );
 }
 
 /// The README shows the one command and the one test command.
@@ -196,7 +217,9 @@ fn the_readme_shows_the_first_commands() {
 /// The name of a heading in an address, as GitHub makes it.
 fn anchor(heading: &str) -> String {
     let plain = heading.trim_start_matches('#').trim().to_lowercase();
-    let kept = plain.chars().filter(|letter| letter.is_alphanumeric() || " -_".contains(*letter));
+    let kept = plain
+        .chars()
+        .filter(|letter| letter.is_alphanumeric() || " -_".contains(*letter));
     kept.map(|letter| if letter == ' ' { '-' } else { letter }).collect()
 }
 
@@ -207,7 +230,10 @@ fn anchors(path: &Path) -> BTreeSet<String> {
 
 /// What follows `mark` up to `end`, everywhere in a text.
 fn between<'a>(text: &'a str, mark: &str, end: char) -> Vec<&'a str> {
-    text.split(mark).skip(1).filter_map(|rest| rest.split(end).next()).collect()
+    text.split(mark)
+        .skip(1)
+        .filter_map(|rest| rest.split(end).next())
+        .collect()
 }
 
 #[test]
@@ -226,7 +252,11 @@ fn every_link_leads_somewhere() {
                 continue;
             }
             let (file, name) = target.split_once('#').unwrap_or((target, ""));
-            let path = if file.is_empty() { page.clone() } else { page.parent().unwrap().join(file) };
+            let path = if file.is_empty() {
+                page.clone()
+            } else {
+                page.parent().unwrap().join(file)
+            };
             assert!(path.exists(), "{}: no file {target}", page.display());
             if !name.is_empty() {
                 assert!(anchors(&path).contains(name), "{}: no heading {target}", page.display());
@@ -242,10 +272,17 @@ fn every_page_is_in_the_table_of_contents() {
     let summary = read(&root().join("docs/SUMMARY.md"));
     for page in markdown("docs") {
         let name = page.file_name().unwrap().to_str().unwrap();
-        assert!(name == "SUMMARY.md" || summary.contains(&format!("]({name})")), "{name}");
+        assert!(
+            name == "SUMMARY.md" || summary.contains(&format!("]({name})")),
+            "{name}"
+        );
     }
     for folder in crates() {
-        assert!(folder.join("README.md").is_file(), "no README.md in {}", folder.display());
+        assert!(
+            folder.join("README.md").is_file(),
+            "no README.md in {}",
+            folder.display()
+        );
     }
 }
 
@@ -260,11 +297,20 @@ fn the_table_of_settings_has_every_flag() {
             let line = line.trim_start().strip_prefix(mark)?;
             let flag = line.split_once("--")?.1;
             let short = line.starts_with("--") || line.starts_with('-') && line[2..].starts_with(", --");
-            let name: String = flag.chars().take_while(|letter| letter.is_ascii_lowercase() || *letter == '-').collect();
+            let name: String = flag
+                .chars()
+                .take_while(|letter| letter.is_ascii_lowercase() || *letter == '-')
+                .collect();
             short.then_some(name)
         };
         text.lines().filter_map(line).collect()
     };
-    let missing: Vec<String> = flags(&table, "| `").symmetric_difference(&flags(&help, "")).cloned().collect();
-    assert!(missing.is_empty(), "run `python3 docs/settings.py PATH_OF_ERNN`: {missing:?}");
+    let missing: Vec<String> = flags(&table, "| `")
+        .symmetric_difference(&flags(&help, ""))
+        .cloned()
+        .collect();
+    assert!(
+        missing.is_empty(),
+        "run `python3 docs/settings.py PATH_OF_ERNN`: {missing:?}"
+    );
 }
