@@ -70,11 +70,11 @@ pub use error::{Error, Result};
 
 #[cfg(test)]
 mod tests {
-    /// The example above is compiled and run; the README shows the same lines.
+    /// The example above is compiled and run; the book shows the same lines.
     #[test]
-    fn the_readme_shows_the_example() {
-        let readme = include_str!("../../../README.md");
-        let code = readme.split("```rust\n").nth(1).unwrap().split("```").next().unwrap();
+    fn the_book_shows_the_example() {
+        let page = include_str!("../../../docs/rust.md");
+        let code = page.split("```rust\n").nth(1).unwrap().split("```").next().unwrap();
         let here = include_str!("lib.rs");
         for line in code.lines().filter(|line| !line.is_empty()) {
             assert!(here.contains(&format!("//! {line}\n")), "{line}");
