@@ -80,7 +80,7 @@ advisories:
 bench *filter:
     cargo bench -p ernn-kernels --bench leaky --bench gated -- {{ filter }}
 
-# The exact ERNN, all steps side by side, against the sequential solve
+# The exact ERNN, all steps side by side, on one thread and on all
 bench-equilibrium:
     cargo bench -p ernn-kernels --bench equilibrium
 

@@ -26,8 +26,6 @@ pub(crate) fn padded(count: usize, lanes: usize) -> usize {
 /// A matrix `[groups * rows, columns]` in panels. Each group of rows starts at a register; rows that fill up a register are 0.
 #[derive(Clone, Debug)]
 pub(crate) struct Columns<F> {
-    /// Rows with those that fill up.
-    width: usize,
     panels: Vec<Panel>,
     /// `[panel][column][rows of the panel]`.
     values: Aligned<F>,
@@ -78,12 +76,6 @@ impl<F: Real> Columns<F> {
             }
         }
         Columns { width, panels, values }
-    }
-
-    /// Numbers in a vector of sums.
-    #[inline(always)]
-    pub(crate) fn width(&self) -> usize {
-        self.width
     }
 
     /// The weights of a panel.

@@ -33,8 +33,6 @@ pub trait Kernels: Sized {
     #[doc(hidden)]
     fn equilibrium_gradient(isa: Isa, task: equilibrium::GradientTask<Self>);
     #[doc(hidden)]
-    fn equilibrium_in_order(isa: Isa, task: equilibrium::InOrderTask<Self>);
-    #[doc(hidden)]
     fn softmax_logits(isa: Isa, task: softmax::LogitsTask<Self>);
     #[doc(hidden)]
     fn softmax_weight(isa: Isa, task: softmax::WeightTask<Self>);
@@ -156,14 +154,6 @@ macro_rules! kernels {
             entry!(
                 equilibrium_gradient,
                 equilibrium::differentiate(GradientTask),
-                $scalar,
-                $avx2,
-                $avx512,
-                $portable
-            );
-            entry!(
-                equilibrium_in_order,
-                equilibrium::in_order(InOrderTask),
                 $scalar,
                 $avx2,
                 $avx512,

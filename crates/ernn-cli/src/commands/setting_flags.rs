@@ -116,9 +116,11 @@ fn arg(setting: &'static Setting) -> Arg {
         .value_name(setting.placeholder)
         .help_heading(setting.heading.text())
         .help(setting.help);
+    // TOML's integers have 63 bits.
+    let whole = value_parser!(i64).range(0..);
     match setting.kind {
-        Kind::Whole => arg.value_parser(value_parser!(u64)),
-        Kind::Wholes => arg.value_parser(value_parser!(u64)).value_delimiter(','),
+        Kind::Whole => arg.value_parser(whole),
+        Kind::Wholes => arg.value_parser(whole).value_delimiter(','),
         Kind::Number => arg.value_parser(value_parser!(f64)),
         Kind::Switch => arg
             .value_parser(value_parser!(bool))
@@ -137,14 +139,12 @@ fn value(setting: &Setting, matches: &ArgMatches) -> Option<Value> {
     fn known<T>(found: std::result::Result<Option<T>, MatchesError>) -> Option<T> {
         found.ok().flatten()
     }
-    // What is larger than any of TOML's integers is refused as the largest one.
-    let whole = |number: u64| Value::Integer(i64::try_from(number).unwrap_or(i64::MAX));
     let name = setting.name();
     match setting.kind {
-        Kind::Whole => one(&name, matches).map(whole),
+        Kind::Whole => one(&name, matches).map(Value::Integer),
         Kind::Wholes => {
-            let numbers = known(matches.try_get_many::<u64>(&name))?;
-            Some(Value::Array(numbers.copied().map(whole).collect()))
+            let numbers = known(matches.try_get_many::<i64>(&name))?;
+            Some(Value::Array(numbers.copied().map(Value::Integer).collect()))
         }
         Kind::Number => one(&name, matches).map(Value::Float),
         Kind::Switch => one(&name, matches).map(Value::Boolean),

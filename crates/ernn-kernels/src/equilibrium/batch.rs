@@ -19,30 +19,6 @@ const GROUP: usize = 64;
 /// # Panics
 /// If slices have other sizes than the docs say.
 pub fn forward<F: Real>(cell: &Equilibrium<F>, input: &Panels<F>, initial: Option<&[F]>, trace: &mut Trace<F>) {
-    run(cell, input, initial, trace, solve_all);
-}
-
-/// As [`forward`], but each block one step after another, each step from the solution of the one before: for the harness alone.
-#[doc(hidden)]
-pub fn forward_in_order<F: Real>(
-    cell: &Equilibrium<F>,
-    input: &Panels<F>,
-    initial: Option<&[F]>,
-    trace: &mut Trace<F>,
-) {
-    run(cell, input, initial, trace, solve_in_order);
-}
-
-/// Solves the tiles of a batch.
-type Solve<F> = fn(&Equilibrium<F>, &Panels<F>, &[Mutex<Aligned<F>>], &mut Tiles<F>);
-
-fn run<F: Real>(
-    cell: &Equilibrium<F>,
-    input: &Panels<F>,
-    initial: Option<&[F]>,
-    trace: &mut Trace<F>,
-    solve_tiles: Solve<F>,
-) {
     cell.check();
     assert_eq!(input.features(), cell.inputs, "the input has d values a step");
     let lanes = input.lanes();
@@ -56,7 +32,7 @@ fn run<F: Real>(
     } = trace;
     equilibria.lay_out(cell, input);
     equilibria.packs.pack(cell, true);
-    solve_tiles(cell, input, scratch, equilibria);
+    solve_all(cell, input, scratch, equilibria);
     let (tiles, starts) = (&equilibria.list, &equilibria.blocks);
     let z = &equilibria.z;
     let tasks: Vec<_> = states.blocks_mut().into_iter().enumerate().collect();
@@ -99,7 +75,6 @@ fn solve_all<F: Real>(cell: &Equilibrium<F>, input: &Panels<F>, scratch: &[Mutex
                 packs,
                 input: values,
                 used: &used(tile, input),
-                warm: false,
                 z: &mut z[..cell.hidden * lanes],
                 outputs: &mut outputs[..cell.hidden * lanes],
                 outcomes,
@@ -107,62 +82,6 @@ fn solve_all<F: Real>(cell: &Equilibrium<F>, input: &Panels<F>, scratch: &[Mutex
             },
         );
     });
-}
-
-fn solve_in_order<F: Real>(
-    cell: &Equilibrium<F>,
-    input: &Panels<F>,
-    scratch: &[Mutex<Aligned<F>>],
-    tiles: &mut Tiles<F>,
-) {
-    let (isa, lanes) = (input.isa(), input.lanes());
-    let (slot, input_slot) = (slot_rows(cell.hidden) * lanes, slot_rows(cell.inputs) * lanes);
-    let (packs, list, starts) = (&tiles.packs, &tiles.list, &tiles.blocks);
-    let (mut z, mut outputs) = (&mut tiles.z[..], &mut tiles.outputs[..]);
-    let (mut values, mut outcomes) = (&mut tiles.input[..], &mut tiles.outcomes[..]);
-    let mut tasks = Vec::new();
-    for block in 0..input.blocks() {
-        let count = starts[block + 1] - starts[block];
-        let own = (
-            take(&mut z, count * slot),
-            take(&mut outputs, count * slot),
-            take(&mut values, count * input_slot),
-            take(&mut outcomes, count * lanes),
-        );
-        tasks.push((&list[starts[block]..starts[block + 1]], own));
-    }
-    for_each_block(tasks, |(list, (z, outputs, values, outcomes))| {
-        let mut scratch = thread_scratch(scratch);
-        for (index, &tile) in list.iter().enumerate() {
-            let (before, now) = z.split_at_mut(index * slot);
-            if index > 0 {
-                now[..slot].copy_from_slice(&before[(index - 1) * slot..]);
-            }
-            let values = &mut values[index * input_slot..][..cell.inputs * lanes];
-            gather(tile, input, values);
-            F::equilibrium_solve(
-                isa,
-                SolveTask {
-                    cell,
-                    packs,
-                    input: values,
-                    used: &used(tile, input),
-                    warm: index > 0,
-                    z: &mut now[..cell.hidden * lanes],
-                    outputs: &mut outputs[index * slot..][..cell.hidden * lanes],
-                    outcomes: &mut outcomes[index * lanes..(index + 1) * lanes],
-                    scratch: &mut scratch,
-                },
-            );
-        }
-    });
-}
-
-/// Cuts a head off.
-fn take<'a, T>(rest: &mut &'a mut [T], len: usize) -> &'a mut [T] {
-    let (head, tail) = std::mem::take(rest).split_at_mut(len);
-    *rest = tail;
-    head
 }
 
 /// `h_t = z_t - s h_{t-1}` of one block; zeros behind the ends.

@@ -16,20 +16,14 @@
 mod anderson;
 mod batch;
 mod gradient;
-mod in_order;
 mod linear;
 mod newton;
 mod sequence;
 mod solve;
 mod tiles;
 
-#[doc(hidden)]
-pub use batch::forward_in_order;
 pub use batch::{backward, forward};
 pub(crate) use gradient::{GradientTask, differentiate};
-#[doc(hidden)]
-pub use in_order::InOrder;
-pub(crate) use in_order::{InOrderTask, in_order};
 pub use sequence::SequenceRunner;
 pub(crate) use solve::{SolveTask, solve};
 pub(crate) use tiles::Tiles;

@@ -128,7 +128,6 @@ impl<F: Real> SequenceRunner<F> {
                     packs: &self.packs,
                     input: &self.input,
                     used: &used,
-                    warm: false,
                     z: &mut self.z,
                     outputs: &mut self.outputs,
                     outcomes: &mut self.outcomes,

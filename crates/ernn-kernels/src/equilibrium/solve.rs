@@ -27,8 +27,6 @@ pub struct SolveTask<'a, F> {
     pub(crate) input: &'a [F],
     /// Which lanes hold a column.
     pub(crate) used: &'a [bool],
-    /// Whether `z` holds a start.
-    pub(crate) warm: bool,
     /// `[D][lane]`: the solution.
     pub(crate) z: &'a mut [F],
     /// `[D][lane]`: `phi(R z + u)`.
@@ -88,7 +86,6 @@ pub(crate) fn solve<V: Compiled>(task: SolveTask<V::Scalar>) {
         packs,
         input,
         used,
-        warm,
         z,
         outputs,
         outcomes,
@@ -112,9 +109,7 @@ pub(crate) fn solve<V: Compiled>(task: SolveTask<V::Scalar>) {
         ..Product::plain(&packs.input, input)
     };
     V::product(product, &mut Store::plain(panels.drive));
-    if !warm {
-        start::<V>(cell, panels.drive, current.z);
-    }
+    start::<V>(cell, panels.drive, current.z);
     let mut at = Lanes::<V::Scalar> {
         residual: [V::Scalar::ZERO; 64],
         size: [V::Scalar::ZERO; 64],
