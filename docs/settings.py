@@ -19,9 +19,6 @@ Every flag of `ernn train`. [Settings](settings.md) explains what they are for. 
 "depends on the data" or "on the cell": `ernn train DATA --show` prints the value and the reason.
 """
 
-# The help of this flag shows the default of a layer's setting with the same name. Without the flag there is no ceiling.
-CORRECTED = {"--max-steps": "0"}
-
 
 def entries(text):
     """Sections as (heading, [(flag, words)])."""
@@ -44,10 +41,7 @@ def row(flag, words):
     default = re.search(r" ?\[default: ([^\]]*)\]", text)
     text = re.sub(r" ?\[default: [^\]]*\]", "", text)
     text = re.sub(r" ?\[possible values: ([^\]]*)\]", r" (\1)", text)
-    name = re.search(r"--[a-z-]+", flag).group()
     found = default.group(1) if default else ""
-    if name in CORRECTED:
-        found = CORRECTED[name]
     escape = lambda words: words.replace("|", "\\|")
     return f"| `{escape(flag)}` | {escape(found)} | {escape(text)} |"
 

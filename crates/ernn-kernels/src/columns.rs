@@ -75,7 +75,7 @@ impl<F: Real> Columns<F> {
                 };
             }
         }
-        Columns { width, panels, values }
+        Columns { panels, values }
     }
 
     /// The weights of a panel.
@@ -292,7 +292,7 @@ mod tests {
             let [groups, rows, columns] = shape;
             let matrix = numbers(groups * rows * columns);
             let (source, packed) = (numbers(columns), Columns::new(&matrix, shape, LANES));
-            let start = numbers(packed.width());
+            let start = numbers(groups * padded(rows, LANES));
             for way in [Way::To, Way::Fro] {
                 let zeros = vec![0.0; start.len()];
                 for (from, given) in [
@@ -315,7 +315,7 @@ mod tests {
             let matrix = numbers(groups * rows * size);
             let packed = Columns::paired(&matrix, shape, LANES);
             let bias = fill_up(&numbers(groups * rows), groups, LANES);
-            let stride = packed.width() + 3;
+            let stride = groups * padded(rows, LANES) + 3;
             for steps in 0..5 {
                 let sources = numbers(steps * size);
                 let mut found = vec![0.5; steps * stride];
