@@ -3,7 +3,7 @@
 use clap::{Arg, Command};
 use ernn::cell::CellConfig;
 use ernn::data;
-use ernn::train::{RunConfig, Setting};
+use ernn::train::{Kind, RunConfig, Setting};
 use toml::{Table, Value};
 
 /// A source that is no known data set and no text: it has the general defaults.
@@ -71,8 +71,9 @@ impl Defaults {
         let (default, on_data, on_cell) = match setting.of_layers() {
             Some(name) => self.of_cell(name)?,
             None => {
-                let default = at(&self.any, setting.path).filter(|value| is_plain(value))?;
-                let differs = |known: &Table| at(known, setting.path) != Some(default);
+                let written = |table| at(table, setting.path).or(left_out(setting));
+                let default = written(&self.any).filter(|value| is_plain(value))?;
+                let differs = |known| written(known) != Some(default);
                 (default, self.known.iter().any(differs), false)
             }
         };
@@ -95,6 +96,18 @@ impl Defaults {
         let on_cell = name != "hidden" && values.any(|value| value != default);
         let in_ernn = self.cells.first().is_some_and(|ernn| ernn.contains_key(name));
         Some((default, on_data && in_ernn, on_cell))
+    }
+}
+
+/// What a setting is that files leave out where it asks for nothing.
+fn left_out(setting: &Setting) -> Option<&'static Value> {
+    static NONE: Value = Value::Integer(0);
+    static NO: Value = Value::Boolean(false);
+    let (table, _) = setting.path.rsplit_once('.')?;
+    match (table, setting.kind) {
+        ("training", Kind::Whole | Kind::Number) => Some(&NONE),
+        ("model.transforms", Kind::Switch) => Some(&NO),
+        _ => None,
     }
 }
 

@@ -61,8 +61,8 @@ const EXIT_CODES: &str = "\
 DATA is a known name (see `ernn data list`), a file (.ts, .csv, .tsv, .npy, .npz, .txt), or a folder whose files are named after \
 their parts (X_TRAIN.ts, train.npy, test.csv).
 
-Exit codes: 0 done; 1 a file, the data or the training went wrong; 2 wrong arguments or settings; 130 stopped by Ctrl-C \
-(what was done is saved).
+Exit codes: 0 done; 1 a file, the data or the training went wrong, or `predict` had no answer for a sequence; 2 wrong arguments or \
+settings; 130 stopped by Ctrl-C (what was done is saved).
 
 ERNN_ISA=avx512, avx2 or portable chooses the instruction set; without it the best one of this machine runs.";
 

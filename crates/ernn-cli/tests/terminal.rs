@@ -288,6 +288,7 @@ fn help_shows_the_defaults_and_fits_80_columns() {
         "Passes over the training part (without --min-steps: so many, neither more nor fewer) [default: 60; depends on the data]",
         "Hidden size D [default: 64; depends on the data]",
         "Seed of weights, split, batches, noise and dropout [default: 1]",
+        "but for those of one epoch (0: no ceiling) [default: 0]",
         "[default: adam]",
         "ERNN: inner iterations K of a step [default: 1",
     ] {
