@@ -209,20 +209,18 @@ fn a_run_out_of_time_is_marked_and_goes_on_with_more() {
     assert_eq!(without_times(result), without_times(read_json(&other, RESULT)));
 }
 
-/// An experiment of two rows in a folder of its own.
+/// An experiment of one row in a folder of its own.
 fn with_experiment(shared: impl Fn(String) -> String, row: impl Fn(String) -> String) -> Place {
     let place = Place::new();
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/japanese-vowels");
-    let text = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
-    let (before, after) = (text("experiment.toml"), "rows = [\"ernn-k1\"]\n");
-    let start = before.find("rows = [").unwrap();
-    let end = start + before[start..].find("]\n").unwrap() + 2;
-    let one_row = format!("{}{after}{}", &before[..start], &before[end..]);
-    place.write("mine/vowels/experiment.toml", shared(one_row));
-    place.write("mine/vowels/ernn-k1.toml", row(text("ernn-k1.toml")));
+    let text = fs::read_to_string(experiments().join("japanese-vowels.toml")).unwrap();
+    let mut parts = text.split("[[row]]").map(String::from);
+    let before = parts.next().unwrap();
+    let own = parts.find(|part| part.contains("name = \"ernn-k1\"")).unwrap();
+    place.write(FILE, format!("{}[[row]]{}", shared(before), row(own)));
     place
 }
 
+const FILE: &str = "mine/vowels.toml";
 const MINE: &str = "reproduce vowels --quick --threads 1 --experiments mine";
 
 #[test]
@@ -244,7 +242,7 @@ fn reads_experiments_from_a_folder() {
 
 #[test]
 fn settings_are_searched_for_on_the_validation_part() {
-    let search = "\n[search]\nvary = { learning_rate = [0.00001, 0.01], pooling = [\"last\"] }\n";
+    let search = "\n[row.search]\nvary = { learning_rate = [0.00001, 0.01], pooling = [\"last\"] }\n";
     let place = with_experiment(|text| text, |text| text + search);
     let command = format!("{MINE} --search");
     let done = place.ok(&command);
@@ -266,9 +264,7 @@ fn settings_are_searched_for_on_the_validation_part() {
     assert!(place.text(best).contains("learning_rate = 0.01"));
     // Nothing is run again, and other settings are another search.
     assert!(place.ok(&command).stderr.contains("2 of them done before"));
-    let path = place.path("mine/vowels/ernn-k1.toml");
-    let text = fs::read_to_string(&path).unwrap();
-    fs::write(&path, text.replace("hidden = 64", "hidden = 32")).unwrap();
+    place.write(FILE, place.text(FILE).replace("hidden = 64", "hidden = 32"));
     place.fails(
         &command,
         2,
@@ -285,22 +281,17 @@ fn settings_are_searched_for_on_the_validation_part() {
 
 #[test]
 fn an_unknown_key_is_refused_with_its_file_and_line() {
-    let row = |text: String| text.replace("hidden = 64", "hiden = 64");
-    let line = row(String::from_utf8(fs::read(experiments().join("japanese-vowels/ernn-k1.toml")).unwrap()).unwrap());
-    let line = line.lines().position(|line| line.starts_with("hiden")).unwrap() + 1;
-    let place = with_experiment(|text| text, row);
-    let message =
-        format!("mine/vowels/ernn-k1.toml, line {line}: found unknown field `hiden`, expected one of `hidden`");
+    let place = with_experiment(|text| text, |text| text.replace("hidden = 64", "hiden = 64"));
+    let text = place.text(FILE);
+    let line = text.lines().position(|line| line.starts_with("hiden")).unwrap() + 1;
+    let message = format!("{FILE}, line {line}: found unknown field `hiden`, expected one of `hidden`");
     place.fails(MINE, 1, &[&message]);
 
     let place = with_experiment(|text| text.replace("place = ", "plaice = "), |text| text);
     place.fails(
         MINE,
         1,
-        &[
-            "mine/vowels/experiment.toml, line ",
-            "found unknown field `plaice`, expected one of `title`",
-        ],
+        &["mine/vowels.toml, line 2: found unknown field `plaice`, expected one of `title`"],
     );
 }
 
@@ -308,9 +299,7 @@ fn an_unknown_key_is_refused_with_its_file_and_line() {
 fn results_of_other_settings_are_not_mixed() {
     let place = with_experiment(|text| text, |text| text);
     place.ok(MINE);
-    let path = place.path("mine/vowels/ernn-k1.toml");
-    let text = fs::read_to_string(&path).unwrap();
-    fs::write(&path, text.replace("hidden = 64", "hidden = 32")).unwrap();
+    place.write(FILE, place.text(FILE).replace("hidden = 64", "hidden = 32"));
     place.fails(
         MINE,
         2,
@@ -424,10 +413,10 @@ fn a_tiny_version_of_every_experiment_works() {
         }
         ran.push(name);
     }
-    for folder in fs::read_dir(experiments()).unwrap() {
-        let path = folder.unwrap().path();
-        let name = path.file_name().unwrap().to_str().unwrap();
-        if path.is_dir() && !ran.contains(&name) {
+    for file in fs::read_dir(experiments()).unwrap() {
+        let path = file.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        if path.extension().is_some_and(|extension| extension == "toml") && !ran.contains(&name) {
             let line = done
                 .stderr
                 .lines()

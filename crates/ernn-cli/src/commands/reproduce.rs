@@ -59,7 +59,7 @@ pub struct Arguments {
     /// Folder of checkpoints and models; not needed any more once the results are there
     #[arg(long, value_name = "DIR", default_value = "runs/reproduce")]
     work: PathBuf,
-    /// Folder of experiments to read instead of those in the program
+    /// Folder of experiments, a file NAME.toml for each, to read instead of those in the program
     #[arg(long, value_name = "DIR")]
     experiments: Option<PathBuf>,
     /// Folder of data sets that are not built in (also read from ERNN_DATA_DIR)

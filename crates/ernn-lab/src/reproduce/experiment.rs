@@ -1,34 +1,44 @@
-//! An experiment: what its rows share, and the rows, each with complete settings.
+//! An experiment, a file: what its rows share, and the rows, each with complete settings.
 //!
 //! ```toml
-//! # experiment.toml                                   # ROW.toml
-//! title = "HAR-2: a phone's motion"                   title = "ERNN(K=1)"
+//! title = "HAR-2: a phone's motion"
 //! table = "table 2"
-//! place = 1               # in the list               [paper]
-//! metric = "accuracy"                                 accuracy = 95.32
-//! seeds = 3                                           kilobytes = 17
-//! rows = ["ernn-k1", "lstm"]
+//! place = 1               # in the list
+//! metric = "accuracy"
+//! seeds = 3
 //! default = "ernn-k1"     # what `ernn train` does
-//!                                                     [[model.layers]]
-//! [data]                                              kind = "ernn"
-//! source = "har-2"                                    hidden = 80
-//! [model]                                             rank = 20
+//!
+//! [data]
+//! source = "har-2"
+//! [model]
 //! [training]
-//! [search]                                            [training]
-//! [quick]                                             [search]
+//! [search]
+//! [quick]
+//!
+//! [[row]]                 # as many as there are rows, in the order of the table
+//! name = "ernn-k1"
+//! title = "ERNN(K=1)"
+//! [row.paper]
+//! accuracy = 95.32
+//! kilobytes = 17
+//! [[row.model.layers]]
+//! kind = "ernn"
+//! hidden = 80
+//! rank = 20
+//! [row.training]
+//! [row.search]
 //! ```
 //!
 //! `data`, `model` and `training` are those of a run's `config.toml`; a row's stand over what all rows share, and together they
 //! must be complete: the defaults of data sets, which may change, play no part. `training.seed` and `training.retrain` are the
 //! command's and the protocol's. What a cell's own settings leave out has the value of the literature.
 
-use std::path::{Path, PathBuf};
+use std::mem;
+use std::path::Path;
 
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
-use toml::{Table, Value};
+use toml::{Spanned, Table, Value};
 
-use super::files::SHARED_FILE;
 use super::grid::{Grid, Search};
 use super::{Paper, Quick, Variant};
 use ernn::evaluate::Metric;
@@ -38,7 +48,7 @@ use ernn::{Error, Result};
 /// A row of a table: one model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// Name of its file.
+    /// Its name, also that of the folder of its results.
     pub name: String,
     /// Its name in the paper.
     pub title: String,
@@ -53,7 +63,7 @@ pub struct Row {
 /// Rows on one data set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Experiment {
-    /// Name of its folder.
+    /// Name of its file.
     pub name: String,
     /// What it is, in one line.
     pub title: String,
@@ -93,13 +103,12 @@ impl Experiment {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct SharedFile {
+struct File {
     title: String,
     table: Option<String>,
     place: usize,
     metric: Metric,
     seeds: usize,
-    rows: Vec<String>,
     default: Option<String>,
     data: Table,
     #[serde(default)]
@@ -109,11 +118,14 @@ struct SharedFile {
     #[serde(default)]
     search: Grid,
     quick: Quick,
+    #[serde(default)]
+    row: Vec<Spanned<RowTable>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RowFile {
+struct RowTable {
+    name: String,
     title: String,
     #[serde(default)]
     paper: Paper,
@@ -125,20 +137,31 @@ struct RowFile {
     search: Grid,
 }
 
-/// A file with its path for messages.
+/// What a message may be about: what the rows share, or a row.
 struct Source<'a> {
-    path: PathBuf,
+    path: &'a Path,
+    /// Name of the row.
+    row: Option<&'a str>,
+    /// Lines of the file before this part.
+    before: usize,
     text: &'a str,
 }
 
-/// An experiment from the texts of its files; `rows` are names and texts.
-pub(super) fn read(root: &Path, name: &str, text: &str, rows: &[(&str, &str)]) -> Result<Experiment> {
-    let folder = root.join(name);
-    let source = Source {
-        path: folder.join(SHARED_FILE),
-        text,
+/// An experiment from the text of its file.
+pub(super) fn read(root: &Path, name: &str, text: &str) -> Result<Experiment> {
+    let path = &root.join(format!("{name}.toml"));
+    let part = |row, start: usize, end: usize| Source {
+        path,
+        row,
+        before: text[..start].matches('\n').count(),
+        text: &text[start..end],
     };
-    let shared: SharedFile = source.parse()?;
+    let mut shared: File = part(None, 0, text.len()).parse()?;
+    let rows = mem::take(&mut shared.row);
+    // A table begins at its header, and ends where the next one begins.
+    let starts: Vec<usize> = rows.iter().map(|row| row.span().start).collect();
+    let end = |row: usize| starts.get(row).copied().unwrap_or(text.len());
+    let source = part(None, 0, end(0));
     source.check(
         shared.seeds > 0 && shared.quick.seeds > 0,
         "seeds",
@@ -146,28 +169,25 @@ pub(super) fn read(root: &Path, name: &str, text: &str, rows: &[(&str, &str)]) -
         "at least one",
     )?;
     source.check(shared.quick.limit > 0, "limit", "0", "at least one sequence")?;
-    source.check(!shared.rows.is_empty(), "rows", "no row", "the names of the row files")?;
-    let unlisted = rows
-        .iter()
-        .find(|(row, _)| !shared.rows.iter().any(|listed| listed == row));
-    if let Some((row, _)) = unlisted {
-        let found = format!("a file {row}.toml that is not among them");
-        return Err(source.wrong(Some("rows"), &found, "the name of every row file"));
+    source.check(!rows.is_empty(), "row", "no row", "a [[row]] for each row")?;
+    let mut read_rows: Vec<Row> = Vec::new();
+    for (index, row) in rows.iter().map(Spanned::get_ref).enumerate() {
+        let name = &row.name;
+        let own = part(Some(name), starts[index], end(index + 1));
+        let plain = |letter: char| letter.is_alphanumeric() || "-_.".contains(letter);
+        own.check(
+            name.starts_with(char::is_alphanumeric) && name.chars().all(plain),
+            "name",
+            &format!("{name:?}"),
+            "letters, digits, -, _ and .: a folder of results has this name",
+        )?;
+        let is_new = read_rows.iter().all(|other| other.name != *name);
+        own.check(is_new, "name", &format!("{name:?} a second time"), "each name once")?;
+        read_rows.push(read_row(row, &own, &shared, &source)?);
     }
-    if let Some(default) = shared.default.as_ref().filter(|default| !shared.rows.contains(default)) {
-        return Err(source.wrong(Some("default"), &format!("{default:?}"), "one of the rows"));
-    }
-    let mut read_rows = Vec::new();
-    for row in &shared.rows {
-        let Some((_, text)) = rows.iter().find(|(name, _)| name == row) else {
-            return Err(source.wrong(
-                Some("rows"),
-                &format!("{row:?}"),
-                &format!("a file {row}.toml beside it"),
-            ));
-        };
-        let path = folder.join(format!("{row}.toml"));
-        read_rows.push(read_row(row, &Source { path, text }, &shared, &source)?);
+    if let Some(default) = &shared.default {
+        let is_row = read_rows.iter().any(|row| row.name == *default);
+        source.check(is_row, "default", &format!("{default:?}"), "one of the rows")?;
     }
     let searched = |name: &str| {
         read_rows
@@ -191,18 +211,17 @@ pub(super) fn read(root: &Path, name: &str, text: &str, rows: &[(&str, &str)]) -
     })
 }
 
-fn read_row(name: &str, source: &Source, shared: &SharedFile, shared_source: &Source) -> Result<Row> {
-    let file: RowFile = source.parse()?;
-    if let Some(stray) = file.paper.stray(shared.metric) {
+fn read_row(row: &RowTable, source: &Source, shared: &File, shared_source: &Source) -> Result<Row> {
+    if let Some(stray) = row.paper.stray(shared.metric) {
         let expected = format!(
             "a figure of what the experiment is judged by ({})",
             shared.metric.title()
         );
         return Err(source.wrong(Some(stray), stray, &expected));
     }
-    let settings = complete(shared, &file.model, &file.training, source, shared_source)?;
-    let search = file.search.over(&shared.search, &settings).map_err(|wrong| {
-        let own = file.search.has(&wrong.name);
+    let settings = complete(shared, &row.model, &row.training, source, shared_source)?;
+    let search = row.search.over(&shared.search, &settings).map_err(|wrong| {
+        let own = row.search.has(&wrong.name);
         let source = if own { source } else { shared_source };
         source.wrong_last(
             &wrong.name,
@@ -211,16 +230,16 @@ fn read_row(name: &str, source: &Source, shared: &SharedFile, shared_source: &So
         )
     })?;
     Ok(Row {
-        name: name.to_string(),
-        title: file.title,
-        paper: file.paper,
+        name: row.name.clone(),
+        title: row.title.clone(),
+        paper: row.paper.clone(),
         settings,
         search,
     })
 }
 
 /// The row's settings over the shared ones; nothing else may be missing.
-fn complete(shared: &SharedFile, model: &Table, training: &Table, row: &Source, all: &Source) -> Result<RunConfig> {
+fn complete(shared: &File, model: &Table, training: &Table, row: &Source, all: &Source) -> Result<RunConfig> {
     let mut settings = Table::new();
     let mut data = Table::from_iter([("missing".to_string(), Value::String("refuse".to_string()))]);
     overlay(&mut data, shared.data.clone());
@@ -269,14 +288,11 @@ fn complete(shared: &SharedFile, model: &Table, training: &Table, row: &Source, 
 }
 
 impl Source<'_> {
-    fn parse<T: DeserializeOwned>(&self) -> Result<T> {
+    fn parse(&self) -> Result<File> {
         toml::from_str(self.text).map_err(|error| {
             let (found, expected) = parted(error.message());
-            let place = error.span().map(|span| {
-                let before = &self.text[..span.start.min(self.text.len())];
-                before.matches('\n').count() + 1
-            });
-            self.error(place, found, expected)
+            let before = |start| self.text.bytes().take(start).filter(|&byte| byte == b'\n').count();
+            self.error(error.span().map(|span| before(span.start) + 1), found, expected)
         })
     }
 
@@ -312,7 +328,8 @@ impl Source<'_> {
     /// As `wrong`, at the last place of a key: `[search]` stands behind the settings that it names again.
     fn wrong_last(&self, key: &str, found: &str, expected: &str) -> Error {
         let names = |line: &str| {
-            let mut words = line.split(|letter: char| !(letter.is_alphanumeric() || letter == '_'));
+            let said = line.split('#').next().unwrap_or_default();
+            let mut words = said.split(|letter: char| !(letter.is_alphanumeric() || letter == '_'));
             words.any(|word| word == key)
         };
         let lines = self.text.lines().collect::<Vec<_>>();
@@ -325,12 +342,12 @@ impl Source<'_> {
     }
 
     fn error(&self, line: Option<usize>, found: String, expected: String) -> Error {
-        Error::Format {
-            path: self.path.clone(),
-            place: line.map_or_else(String::new, |line| format!(", line {line}")),
-            found,
-            expected,
-        }
+        let place = match (line, self.row) {
+            (Some(line), _) => format!(", line {}", self.before + line),
+            (None, Some(row)) => format!(", row {row}"),
+            (None, None) => String::new(),
+        };
+        Error::format(self.path, place, found, expected)
     }
 }
 

@@ -11,7 +11,6 @@ const SHARED: &str = r#"title = "Vowels"
 place = 1
 metric = "accuracy"
 seeds = 2
-rows = ["ernn", "rnn"]
 
 [data]
 source = "japanese-vowels"
@@ -42,30 +41,31 @@ limit = 90
 epochs = 1
 "#;
 
-const ERNN: &str = r#"title = "ERNN(K=1)"
-[paper]
+const ERNN: &str = r#"
+[[row]]
+name = "ernn"
+title = "ERNN(K=1)"
+[row.paper]
 accuracy = 95.0
-[[model.layers]]
+[[row.model.layers]]
 kind = "ernn"
 hidden = 64
 rank = 8
 "#;
 
-const RNN: &str = r#"title = "RNN"
-[[model.layers]]
+const RNN: &str = r#"
+[[row]]
+name = "rnn"
+title = "RNN"
+[[row.model.layers]]
 kind = "rnn"
 hidden = 64
-[training]
+[row.training]
 learning_rate = 0.001
 "#;
 
 fn read_texts(shared: &str, ernn: &str, rnn: &str) -> Result<Experiment> {
-    read(
-        Path::new("experiments"),
-        "vowels",
-        shared,
-        &[("ernn", ernn), ("rnn", rnn)],
-    )
+    read(Path::new("experiments"), "vowels", &[shared, ernn, rnn].concat())
 }
 
 #[test]
@@ -81,89 +81,102 @@ fn a_row_stands_over_what_all_share() {
     assert_eq!(experiment.source(), "japanese-vowels");
 }
 
-/// Each case: which file is changed, what in it, where the error is, and what it says.
+/// Each case: which part of the file is changed, what in it, where the error is, and what it says.
 #[test]
 fn refuses_with_file_line_found_and_expected() {
     let cases = [
-        (
-            "shared",
-            "seeds = 2",
-            "seeds = 0",
-            "experiment.toml, line 4: found no seed",
-        ),
+        ("shared", "seeds = 2", "seeds = 0", "line 4: found no seed"),
         (
             "shared",
             "metric = \"accuracy\"",
             "metric = \"f1\"",
-            "experiment.toml, line 3: found unknown variant `f1`, expected one of `accuracy`",
+            "line 3: found unknown variant `f1`, expected one of `accuracy`",
         ),
         (
             "shared",
             "place = 1",
             "plaice = 1",
-            "experiment.toml, line 2: found unknown field `plaice`, expected one of `title`",
+            "line 2: found unknown field `plaice`, expected one of `title`",
         ),
         (
             "shared",
-            "\"rnn\"]",
-            "\"elman\"]",
-            "experiment.toml, line 5: found a file rnn.toml that is not among them",
+            "[data]",
+            "default = \"lstm\"\n[data]",
+            "line 6: found \"lstm\", expected one of the rows",
         ),
         (
-            "shared",
-            "\"rnn\"]",
-            "\"rnn\", \"gru\"]",
-            "experiment.toml, line 5: found \"gru\", expected a file gru.toml",
+            "rnn",
+            "name = \"rnn\"",
+            "name = \"ernn\"",
+            "line 45: found \"ernn\" a second time, expected each name once",
+        ),
+        (
+            "rnn",
+            "name = \"rnn\"\n",
+            "",
+            "line 44: found missing field `name`, expected an experiment in TOML",
+        ),
+        (
+            "rnn",
+            "name = \"rnn\"",
+            "name = \"\"",
+            "line 45: found \"\", expected letters, digits",
+        ),
+        (
+            "rnn",
+            "name = \"rnn\"",
+            "name = \"../rnn\"",
+            "line 45: found \"../rnn\", expected letters, digits",
         ),
         (
             "shared",
             "epochs = 3",
             "epocs = 3",
-            "experiment.toml, line 17: found unknown field `epocs`, expected one of `seed`",
+            "line 16: found unknown field `epocs`, expected one of `seed`",
         ),
         (
             "shared",
             "epochs = 3",
             "epochs = 3\nseed = 1",
-            "experiment.toml, line 18: found training.seed, expected no such setting",
+            "line 17: found training.seed, expected no such setting",
         ),
-        ("shared", "epochs = 3\n", "", "ernn.toml: found missing field `epochs`"),
+        ("shared", "epochs = 3\n", "", "row ernn: found missing field `epochs`"),
         (
             "shared",
             "validation = 0.2",
             "validation = 2",
-            "experiment.toml, line 21: found validation = 2, expected a part",
+            "line 20: found validation = 2, expected a part",
         ),
-        ("shared", "limit = 90", "limit = 0", "experiment.toml, line 32: found 0"),
+        ("shared", "limit = 90", "limit = 0", "line 31: found 0"),
         (
             "rnn",
             "hidden = 64",
             "hiden = 64",
-            "rnn.toml, line 4: found unknown field `hiden`, expected one of `hidden`",
+            "line 49: found unknown field `hiden`, expected one of `hidden`",
         ),
         (
             "rnn",
             "hidden = 64",
             "hidden = \"big\"",
-            "rnn.toml, line 4: found invalid type: string \"big\", expected usize",
+            "line 49: found invalid type: string \"big\", expected usize",
         ),
-        ("rnn", "title = \"RNN\"", "title = RNN", "rnn.toml, line 1: found"),
+        ("rnn", "title = \"RNN\"", "title = RNN", "line 46: found"),
         (
             "ernn",
             "accuracy = 95.0",
             "perplexity = 95.0",
-            "ernn.toml, line 3: found perplexity, expected a figure of what the experiment is judged by",
+            "line 38: found perplexity, expected a figure of what the experiment is judged by",
         ),
         (
             "ernn",
             "accuracy = 95.0",
             "acuracy = 95.0",
-            "ernn.toml, line 3: found unknown field `acuracy`, expected one of `accuracy`",
+            "line 38: found unknown field `acuracy`, expected one of `accuracy`",
         ),
     ];
-    for (file, from, to, message) in cases {
+    for (part, from, to, message) in cases {
         let changed = |name: &str, text: &str| {
-            if name != file {
+            if name != part {
                 return text.to_string();
             }
             assert!(text.contains(from), "{from}");
@@ -171,10 +184,15 @@ fn refuses_with_file_line_found_and_expected() {
         };
         let (shared, ernn, rnn) = (changed("shared", SHARED), changed("ernn", ERNN), changed("rnn", RNN));
         let error = read_texts(&shared, &ernn, &rnn).unwrap_err().to_string();
-        let expected = format!("experiments/vowels/{message}");
+        let expected = format!("experiments/vowels.toml, {message}");
         assert!(error.starts_with(&expected), "{error}\n{expected}");
         assert!(error.contains(", expected "), "{error}");
     }
+    let error = read_texts(SHARED, "", "").unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "experiments/vowels.toml: found no row, expected a [[row]] for each row"
+    );
 }
 
 const SEARCH: &str = r#"
@@ -189,7 +207,7 @@ fn names(row: &Row) -> Vec<&str> {
 
 #[test]
 fn a_row_is_searched_for_by_what_its_cell_has() {
-    let rnn = format!("{RNN}[search]\nvary = {{ learning_rate = [0.1], activation = [\"relu\", \"tanh\"] }}\n");
+    let rnn = format!("{RNN}[row.search]\nvary = {{ learning_rate = [0.1], activation = [\"relu\", \"tanh\"] }}\n");
     let experiment = read_texts(&format!("{SHARED}{SEARCH}"), ERNN, &rnn).unwrap();
     let [ernn, rnn] = &experiment.rows[..] else {
         panic!("two rows")
@@ -208,66 +226,54 @@ fn a_search_that_cannot_be_is_refused_with_its_line() {
         (
             "rank = [4, 8]",
             "color = [4, 8]",
-            "experiment.toml, line 37: found color, expected a setting",
+            "line 36: found color, expected a setting",
         ),
         (
             "rank = [4, 8]",
             "seed = [4, 8]",
-            "experiment.toml, line 37: found seed, expected a setting",
+            "line 36: found seed, expected a setting",
         ),
         (
             "rank = [4, 8]",
             "rank = []",
-            "experiment.toml, line 37: found rank = [], expected a list of values",
+            "line 36: found rank = [], expected a list of values",
         ),
         (
             "rank = [4, 8]",
             "rank = 4",
-            "experiment.toml, line 37: found rank = 4, expected a list of values",
+            "line 36: found rank = 4, expected a list of values",
         ),
         (
             "[0.01, 0.001]",
             "[0.01, -1.0]",
-            "experiment.toml, line 37: found learning_rate = [0.01, -1.0], expected ",
+            "line 36: found learning_rate = [0.01, -1.0], expected ",
         ),
-        (
-            "[0.01, 0.001]",
-            "[0.01, \"fast\"]",
-            "experiment.toml, line 37: found learning_rate = ",
-        ),
-        (
-            "[4, 8]",
-            "[4, 800]",
-            "experiment.toml, line 37: found rank = [4, 800], expected ",
-        ),
+        ("[0.01, 0.001]", "[0.01, \"fast\"]", "line 36: found learning_rate = "),
+        ("[4, 8]", "[4, 800]", "line 36: found rank = [4, 800], expected "),
         (
             "[0.01, 0.001]",
             "[0.01, 1e-2]",
-            "experiment.toml, line 37: found learning_rate = [0.01, 0.01], 0.01 twice, expected each value once",
+            "line 36: found learning_rate = [0.01, 0.01], 0.01 twice, expected each value once",
         ),
         (
             "seeds = 2",
             "seeds = 0",
-            "experiment.toml, line 36: found seeds = 0, expected at least one",
+            "line 35: found seeds = 0, expected at least one",
         ),
-        (
-            "seeds = 2",
-            "speeds = 2",
-            "experiment.toml, line 36: found unknown field `speeds`",
-        ),
+        ("seeds = 2", "speeds = 2", "line 35: found unknown field `speeds`"),
     ];
     for (from, to, message) in cases {
         let shared = format!("{SHARED}{}", SEARCH.replace(from, to));
         let error = read_texts(&shared, ERNN, RNN).unwrap_err().to_string();
         assert!(
-            error.starts_with(&format!("experiments/vowels/{message}")),
+            error.starts_with(&format!("experiments/vowels.toml, {message}")),
             "{error}\n{message}"
         );
     }
-    let rnn = format!("{RNN}[search]\nvary = {{ rank = [4, 8], gamma = [1.0] }}\n");
+    let rnn = format!("{RNN}[row.search]\nvary = {{ rank = [4, 8], gamma = [1.0] }}\n");
     let error = read_texts(SHARED, ERNN, &rnn).unwrap_err().to_string();
     assert!(
-        error.starts_with("experiments/vowels/rnn.toml, line 8: found gamma = [1.0], expected "),
+        error.starts_with("experiments/vowels.toml, line 53: found gamma = [1.0], expected "),
         "{error}"
     );
 }
@@ -313,13 +319,6 @@ fn known_sets_are_trained_as_the_rows_that_their_experiments_name() {
     assert_eq!(
         RunConfig::defaults("har-6").model,
         RunConfig::defaults("known:har-2").model
-    );
-    let stray = SHARED.replace("[data]", "default = \"lstm\"\n[data]");
-    let error = read_texts(&stray, ERNN, RNN).unwrap_err().to_string();
-    assert!(
-        error.starts_with("experiments/vowels/experiment.toml")
-            && error.contains("found \"lstm\", expected one of the rows"),
-        "{error}"
     );
 }
 

@@ -1,27 +1,18 @@
-//! Where experiments stand: in the binary, or in a folder of the same shape.
-//!
-//! ```text
-//! NAME/experiment.toml   what the rows share
-//! NAME/ROW.toml          a row
-//! ```
+//! Where experiments stand: in the binary, or in a folder of the same shape, one `NAME.toml` for each.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{Experiment, experiment};
 use ernn::train::EMBEDDED;
 use ernn::{Error, Result};
 
-/// What the rows of an experiment share.
-pub(super) const SHARED_FILE: &str = "experiment.toml";
-
 /// The files of some experiments.
 #[derive(Clone, Debug)]
 pub struct ExperimentFiles {
     /// What their paths start with, for messages.
     root: PathBuf,
-    /// `NAME/FILE` and text, sorted by name.
+    /// Names without `.toml` and texts, sorted.
     files: Vec<(String, String)>,
 }
 
@@ -38,12 +29,17 @@ impl ExperimentFiles {
     /// Those in a folder.
     pub fn in_folder(root: &Path) -> Result<Self> {
         let mut files = Vec::new();
-        for folder in entries(root)?.into_iter().filter(|path| path.is_dir()) {
-            for path in entries(&folder)? {
-                if path.extension().is_some_and(|extension| extension == "toml") {
-                    let text = fs::read_to_string(&path).map_err(io_error(&path))?;
-                    files.push((name_below(root, &path), text));
-                }
+        for entry in fs::read_dir(root).map_err(Error::io(root, "read"))? {
+            let path = entry.map_err(Error::io(root, "read"))?.path();
+            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            // The shape of before, which would be passed over without a word.
+            let old = path.join("experiment.toml");
+            if old.is_file() {
+                let expected = format!("one file for each experiment: {name}.toml, with a [[row]] for each row");
+                return Err(Error::format(&old, "", "an experiment in a folder", expected));
+            }
+            if path.extension().is_some_and(|extension| extension == "toml") {
+                files.push((name, fs::read_to_string(&path).map_err(Error::io(&path, "read"))?));
             }
         }
         files.sort();
@@ -58,55 +54,15 @@ impl ExperimentFiles {
     /// # Errors
     /// If there is none, or a file is not what it should be: named, with line, what was found and what was expected.
     pub fn read(&self) -> Result<Vec<Experiment>> {
-        let shared = self.files.iter().filter_map(|(name, text)| {
-            let folder = name.strip_suffix(SHARED_FILE)?.strip_suffix('/')?;
-            Some((folder, text))
-        });
-        let experiments =
-            shared.map(|(folder, text)| experiment::read(&self.root, folder, text, &self.rows_of(folder)));
+        let files = self.files.iter();
+        let experiments = files.map(|(name, text)| experiment::read(&self.root, name, text));
         let mut experiments: Vec<Experiment> = experiments.collect::<Result<_>>()?;
         if experiments.is_empty() {
-            return Err(Error::Format {
-                path: self.root.clone(),
-                place: String::new(),
-                found: "no experiment".to_string(),
-                expected: format!("folders with {SHARED_FILE} and a file for each row"),
-            });
+            let expected = "files NAME.toml, one for each experiment";
+            return Err(Error::format(&self.root, "", "no experiment", expected));
         }
         experiments.sort_by(|a, b| (a.place, &a.name).cmp(&(b.place, &b.name)));
         Ok(experiments)
-    }
-
-    /// Names without `.toml`, and texts.
-    fn rows_of(&self, folder: &str) -> Vec<(&str, &str)> {
-        let row = |(name, text)| {
-            let (name, text): (&String, &String) = (name, text);
-            let file = name.strip_prefix(folder)?.strip_prefix('/')?;
-            (file != SHARED_FILE).then_some((file.strip_suffix(".toml")?, text.as_str()))
-        };
-        self.files.iter().filter_map(|(name, text)| row((name, text))).collect()
-    }
-}
-
-fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
-    let entries = fs::read_dir(folder).map_err(io_error(folder))?;
-    let paths = entries.map(|entry| Ok(entry.map_err(io_error(folder))?.path()));
-    paths.collect()
-}
-
-/// `NAME/FILE`, whatever separates folders here.
-fn name_below(root: &Path, path: &Path) -> String {
-    let below = path.strip_prefix(root).unwrap_or(path);
-    let names: Vec<_> = below.iter().map(|name| name.to_string_lossy()).collect();
-    names.join("/")
-}
-
-fn io_error(path: &Path) -> impl FnOnce(io::Error) -> Error {
-    let path = path.to_path_buf();
-    move |source| Error::Io {
-        path,
-        action: "read",
-        source,
     }
 }
 
@@ -119,6 +75,23 @@ mod tests {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
         let there = ExperimentFiles::in_folder(&folder).unwrap();
         assert_eq!(there.files, ExperimentFiles::embedded().files);
-        assert!(there.files.len() > 50, "{}", there.files.len());
+        assert!(there.files.len() > 15, "{}", there.files.len());
+    }
+
+    #[test]
+    fn an_experiment_in_a_folder_is_refused() {
+        let root = tempfile::tempdir().unwrap();
+        fs::write(root.path().join("README.md"), "no experiment").unwrap();
+        fs::create_dir(root.path().join("vowels")).unwrap();
+        let read = || ExperimentFiles::in_folder(root.path()).and_then(|files| files.read());
+        let error = read().unwrap_err().to_string();
+        let expected = ": found no experiment, expected files NAME.toml, one for each experiment";
+        assert!(error.ends_with(expected), "{error}");
+        let old = root.path().join("vowels").join("experiment.toml");
+        fs::write(&old, "rows = [\"ernn\"]").unwrap();
+        let error = read().unwrap_err().to_string();
+        let expected =
+            ": found an experiment in a folder, expected one file for each experiment: vowels.toml, with a [[row]]";
+        assert!(error.contains("experiment.toml") && error.contains(expected), "{error}");
     }
 }

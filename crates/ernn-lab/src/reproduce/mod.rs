@@ -1,8 +1,8 @@
-//! Reproduce: the rows of the paper's tables, each a file, become runs, and the runs small result files.
+//! Reproduce: the rows of the paper's tables, each table a file, become runs, and the runs small result files.
 //!
 //! ```text
-//! experiments/NAME/experiment.toml + ROW.toml -> Experiment -> plan (rows x seeds) -> the missing runs of this shard
-//!                                                                -> results/NAME/VARIANT/ROW/seed-N.json -> paper | ours | difference
+//! experiments/NAME.toml -> Experiment -> plan (rows x seeds) -> the missing runs of this shard
+//!                                         -> results/NAME/VARIANT/ROW/seed-N.json -> paper | ours | difference
 //! ```
 //!
 //! Result files are the memory of what was done: they hold settings, machine, revision, numbers and learning curves, and no weights.

@@ -1,6 +1,6 @@
 //! The settings that need no flag.
 //!
-//! Known data sets have those of the row that their experiment names as its default (`experiments/NAME`); what follows here is for all
+//! Known data sets have those of the row that their experiment names as its default (`experiments/NAME.toml`); what follows here is for all
 //! others, and found on validation parts. The literature's values stand in the cells' own defaults.
 
 use toml::{Table, Value};
