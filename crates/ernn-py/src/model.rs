@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use ernn::checkpoint::SavedModel;
 use ernn::data::MissingPolicy;
 use ernn::evaluate;
-use ernn::export::{self, Options, Samples};
+use ernn::export::{Options, Samples, Target};
 use ernn::train::RunConfig;
 use numpy::{PyArray1, PyArray2, PyArrayDyn, PyArrayMethods, ToPyArray};
 use pyo3::prelude::*;
@@ -154,16 +154,18 @@ impl Model {
         Stream::new(self.saved.clone())
     }
 
-    /// Writes a folder of C99 that computes the same in single precision; gives the compiler that has tried it, if there is one.
-    fn export_c(&self, py: Python, path: PathBuf, name: String) -> PyResult<Option<String>> {
+    /// Writes a folder of code that computes the same in single precision, `to` as at the command; gives the program that has tried it, if
+    /// there is one.
+    fn export(&self, py: Python, to: &str, path: PathBuf, name: String) -> PyResult<Option<String>> {
+        let target: Target = to.parse().map_err(exception)?;
         let options = Options {
             name,
             ..Options::default()
         };
         let report = py.detach(|| {
             let samples = Samples::drawn(&self.saved);
-            export::write_c(&path, &self.saved, &samples, &options)
+            target.write(&path, &self.saved, &samples, &options)
         });
-        Ok(report.map_err(exception)?.compiler.map(|compiler| compiler.to_string()))
+        Ok(report.map_err(exception)?.program)
     }
 }

@@ -1,13 +1,17 @@
 //! `ernn export`: a model for another program.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
-use clap::Args;
+use clap::builder::PossibleValue;
+use clap::{Args, ValueEnum};
+use ernn::checkpoint::SavedModel;
+use ernn::exchange::{edgeml, onnx, torch};
+use ernn::export;
 
-use super::export_device::DeviceFlags;
-use super::export_target::Target;
+use super::export_device::{self, DeviceFlags};
 use crate::failure::{Failure, Result};
-use crate::output;
+use crate::output::{self, say};
 use crate::reading::ReadingFlags;
 
 /// Arguments of `ernn export`.
@@ -36,9 +40,71 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         return Err(Failure::Usage(text.to_string()));
     }
     let Arguments {
-        out, device, reading, ..
+        model,
+        to,
+        out,
+        device,
+        reading,
     } = arguments;
-    arguments.to.write(&saved, (&arguments.model, out), device, reading)?;
-    output::print(&arguments.out.display().to_string())?;
+    match (to, device.given()) {
+        (&Target::Device(target), _) => export_device::write(target, &saved, (model, out), device, reading)?,
+        (Target::Program(_), Some(flag)) => {
+            let names = export_device::names("", " and ");
+            return Err(Failure::Usage(format!("{flag} is for --to {names} alone")));
+        }
+        (Target::Program(program), None) => program.write(&saved, out)?,
+    }
+    output::print(&out.display().to_string())?;
     Ok(())
+}
+
+/// A form for another program or for a device.
+#[derive(Clone, Copy, Debug)]
+enum Target {
+    Program(Program),
+    Device(export::Target),
+}
+
+impl ValueEnum for Target {
+    fn value_variants<'a>() -> &'a [Self] {
+        static ALL: LazyLock<Vec<Target>> = LazyLock::new(|| {
+            let programs = Program::value_variants().iter().copied().map(Target::Program);
+            programs.chain(export::Target::ALL.map(Target::Device)).collect()
+        });
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self {
+            Target::Program(program) => program.to_possible_value(),
+            Target::Device(target) => Some(PossibleValue::new(target.name()).help(target.help())),
+        }
+    }
+}
+
+/// A form for another program.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Program {
+    /// A .safetensors file with the state dict of nn.RNN, nn.LSTM or nn.GRU and a linear readout
+    Torch,
+    /// A folder of .npy files in the layout of EdgeML's PyTorch version
+    Edgeml,
+    /// The model file itself: tensors by their names, settings and normalization in its metadata
+    Safetensors,
+    /// An ONNX file of any model, run and compared before it is written
+    Onnx,
+}
+
+impl Program {
+    /// Writes the model, and says what that form cannot hold.
+    fn write(self, saved: &SavedModel, path: &Path) -> Result<()> {
+        let notes = match self {
+            Program::Torch => torch::write(path, saved)?,
+            Program::Edgeml => edgeml::write(path, saved)?,
+            Program::Safetensors => saved.save(path).map(|()| Vec::new())?,
+            Program::Onnx => onnx::write(path, saved)?,
+        };
+        notes.iter().for_each(|note| say(&format!("note: {note}")));
+        Ok(())
+    }
 }

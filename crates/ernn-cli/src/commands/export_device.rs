@@ -1,4 +1,4 @@
-//! `ernn export --to c`, `--to rust` and `--to web`: a model for a device or a browser.
+//! `ernn export` to one of [`Target`]: a model for a device or a browser.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use ernn::cell::CellConfig;
 use ernn::checkpoint::SavedModel;
 use ernn::data::View;
-use ernn::export::{self, About, Format, Memory, Options, Parity, Samples, StateBits};
+use ernn::export::{self, About, Format, Options, Parity, Samples, StateBits, Target};
 use ernn::train::PastRun;
 
 use super::parts::{Opened, PartName};
@@ -14,9 +14,16 @@ use crate::failure::{Failure, Result};
 use crate::output::say;
 use crate::reading::ReadingFlags;
 
+/// The names of all devices, each after `before`, the last one after `last`.
+pub fn names(before: &str, last: &str) -> String {
+    let names = Target::ALL.map(|target| format!("{before}{}", target.name()));
+    let (end, rest) = names.split_last().expect("devices");
+    format!("{}{last}{end}", rest.join(", "))
+}
+
 /// What only devices need.
 #[derive(Args)]
-#[command(next_help_heading = "Devices (--to c, --to rust, --to web)")]
+#[command(next_help_heading = format!("Devices ({})", names("--to ", ", ")))]
 pub struct DeviceFlags {
     /// Numbers of the device [default: f32]
     #[arg(long, value_enum)]
@@ -186,73 +193,22 @@ fn unbounded(cell: &CellConfig) -> bool {
     !matches!(cell.name(), "gru" | "ugrnn" | "rnn" | "spectral")
 }
 
-/// Exports to C.
-pub fn to_c(saved: &SavedModel, places: Places, flags: &DeviceFlags, reading: &ReadingFlags) -> Result<()> {
+/// Exports to a device.
+pub fn write(
+    target: Target,
+    saved: &SavedModel,
+    places: Places,
+    flags: &DeviceFlags,
+    reading: &ReadingFlags,
+) -> Result<()> {
     let (_, out) = places;
     let trial = Trial::new(saved, places, flags, reading)?;
-    let report = export::write_c(out, saved, &trial.samples, &trial.options)?;
+    let report = target.write(out, saved, &trial.samples, &trial.options)?;
     say_parity(report.parity.as_ref());
-    match (&report.compiler, report.same_bits) {
-        (None, _) => say(
-            "note: no C compiler was found (CC, cc, gcc, clang): the C was not compiled, its arithmetic was only run in Rust",
-        ),
-        (Some(compiler), true) => say(&format!(
-            "{compiler}: compiled, the self-test passes, all logits are the same bits as in Rust"
-        )),
-        (Some(compiler), false) => say(&format!(
-            "{compiler}: compiled, the self-test passes, some logits differ from Rust's in the last bits"
-        )),
-    }
+    say(&report.trial);
     trial.say_accuracy(saved, &report.image)?;
-    say_memory(report.memory, report.memory.tables, "tables");
+    say(&report.size);
     Ok(())
-}
-
-/// Exports to Rust.
-pub fn to_rust(saved: &SavedModel, places: Places, flags: &DeviceFlags, reading: &ReadingFlags) -> Result<()> {
-    let (_, out) = places;
-    let trial = Trial::new(saved, places, flags, reading)?;
-    let report = export::write_rust(out, saved, &trial.samples, &trial.options)?;
-    say_parity(report.parity.as_ref());
-    match &report.compiler {
-        None => say("note: no cargo was found: the crate was not compiled"),
-        Some(cargo) => say(&format!("{cargo}: compiled, the self-test passes")),
-    }
-    trial.say_accuracy(saved, &report.image)?;
-    say_memory(report.memory, report.memory.image, "the image");
-    Ok(())
-}
-
-/// Exports to a browser.
-pub fn to_web(saved: &SavedModel, places: Places, flags: &DeviceFlags, reading: &ReadingFlags) -> Result<()> {
-    let (_, out) = places;
-    let trial = Trial::new(saved, places, flags, reading)?;
-    let report = export::write_web(out, saved, &trial.samples, &trial.options)?;
-    say_parity(report.parity.as_ref());
-    match (&report.runner, report.same_bits) {
-        (None, _) => say(
-            "note: no node was found: the module was compiled, but not run; the page runs its self-test when it opens",
-        ),
-        (Some(runner), true) => say(&format!(
-            "{runner}: the module's self-test passes, all logits are the same bits as in Rust"
-        )),
-        (Some(runner), false) => say(&format!(
-            "{runner}: the module's self-test passes, some logits differ from Rust's in the last bits"
-        )),
-    }
-    trial.say_accuracy(saved, &report.image)?;
-    say(&format!(
-        "module: {} bytes, it needs no other file and no network",
-        report.module
-    ));
-    Ok(())
-}
-
-fn say_memory(memory: Memory, flash: usize, what: &str) {
-    say(&format!(
-        "flash: {flash} bytes of {what}, and code; RAM: {} bytes a stream, {} bytes of scratch for all streams",
-        memory.state, memory.scratch
-    ));
 }
 
 fn say_parity(parity: Option<&Parity>) {

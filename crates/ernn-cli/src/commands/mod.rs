@@ -7,7 +7,6 @@ pub mod data;
 pub mod evaluate;
 pub mod export;
 mod export_device;
-mod export_target;
 #[cfg(feature = "fetch")]
 mod fetch;
 pub mod import;

@@ -87,7 +87,7 @@ class Model:
         ``name`` is the beginning of all names in it. Returns the compiler that has compiled it and run its self-test, or
         ``None`` where there is none. For eight-bit numbers use ``ernn export --to c --format int8``.
         """
-        return self._native.export_c(os.fspath(path), name)
+        return self._native.export("c", os.fspath(path), name)
 
     def __reduce__(self):
         return Model, (self._native,)

@@ -5,16 +5,15 @@
 //! ```
 
 use std::fmt::Write;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use super::folder::{Trial, write_folder};
 use super::logits::Logits;
+use super::target::{Files, Form};
+use super::trial::{Trial, version};
 use super::vocabulary::vocabulary;
-use super::{Memory, Options, Parity, Prepared, Samples, about};
-use crate::checkpoint::SavedModel;
+use super::{Prepared, about};
+use crate::Result;
 use crate::names::line;
-use crate::{Error, Result};
 
 /// The sources of `ernn-core`, which go along.
 const CORE: [(&str, &str); 26] = [
@@ -55,51 +54,46 @@ const CORE: [(&str, &str); 26] = [
     ("int/state.rs", include_str!("../../../ernn-core/src/int/state.rs")),
 ];
 
-/// Sequences and steps of the self-test.
-const TEST_SEQUENCES: usize = 2;
-const TEST_STEPS: usize = 32;
+pub(super) const FORM: Form = Form {
+    name: "rust",
+    help: "A folder with a no_std Rust crate",
+    title: "the export to Rust",
+    files,
+    program: || version("cargo"),
+    run: test,
+    passed: "compiled, the self-test passes",
+    untried: "no cargo was found: the crate was not compiled",
+    size: |memory, _| memory.on_flash(memory.image, "the image"),
+};
 
-/// What an export to Rust came to.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct RustReport {
-    /// Of `f32`: the device's arithmetic beside the library's.
-    pub parity: Option<Parity>,
-    /// What it takes.
-    pub memory: Memory,
-    /// The version of cargo whose test has passed; `None`: there was none.
-    pub compiler: Option<String>,
-    /// The device image.
-    #[serde(skip)]
-    pub image: Vec<u8>,
-}
-
-/// Writes the model as a Rust crate into a new folder.
-///
-/// # Errors
-/// If no stream can go through the model, if it computes something else than the library, or cargo is there and the crate's test fails.
-/// Nothing is written then.
-pub fn write_rust(path: &Path, saved: &SavedModel, samples: &Samples, options: &Options) -> Result<RustReport> {
-    let prepared = Prepared::new(saved, samples, options)?;
-    let library = library(saved, samples, &prepared, options);
-    let mut files = vec![
-        ("Cargo.toml".to_string(), manifest(&options.name).into_bytes()),
-        ("src/lib.rs".to_string(), library.into_bytes()),
+fn files(prepared: &Prepared) -> Result<Files> {
+    let own = [
+        ("Cargo.toml".to_string(), manifest(&prepared.options.name).into_bytes()),
+        ("src/lib.rs".to_string(), library(prepared).into_bytes()),
         ("src/model.ernn".to_string(), prepared.image.clone()),
         ("ernn-core/Cargo.toml".to_string(), core_manifest().into_bytes()),
     ];
     let core = CORE
         .iter()
         .map(|(name, text)| (format!("ernn-core/src/{name}"), text.as_bytes().to_vec()));
-    files.extend(core);
-    let compiler = tried(&files)?;
-    files.extend(vocabulary(saved));
-    write_folder(path, &files)?;
-    Ok(RustReport {
-        memory: prepared.memory(),
-        parity: prepared.parity,
-        compiler,
-        image: prepared.image,
-    })
+    Ok(own.into_iter().chain(core).chain(vocabulary(prepared.saved)).collect())
+}
+
+/// Runs the crate's own test.
+fn test(_: &str, folder: &Trial, _: &Prepared) -> Result<Option<bool>> {
+    let mut command = Command::new("cargo");
+    command.args(["test", "--offline", "--quiet"]);
+    // Settings of a build that runs this are not the crate's.
+    command
+        .env("CARGO_TARGET_DIR", folder.path.join("target"))
+        .env_remove("RUSTFLAGS");
+    let output = folder.run(&mut command, &[])?;
+    if !output.status.success() {
+        let said = [output.stdout, output.stderr].concat();
+        let said = String::from_utf8_lossy(&said);
+        return Err(folder.problem(format!("cargo test failed: {}", said.trim())));
+    }
+    Ok(None)
 }
 
 fn manifest(name: &str) -> String {
@@ -116,15 +110,14 @@ fn core_manifest() -> String {
     )
 }
 
-fn library(saved: &SavedModel, samples: &Samples, prepared: &Prepared, options: &Options) -> String {
-    let logits = &prepared.logits;
-    let outputs = saved.model.config().classes;
+fn library(prepared: &Prepared) -> String {
+    let saved = prepared.saved;
     let template = include_str!("rust_crate.txt");
-    let (code, number) = match logits {
+    let (code, number) = match prepared.logits {
         Logits::Float(_) => (template.to_string(), "f32"),
         Logits::Whole(..) => (whole(template, prepared.plan.narrow), "i32"),
     };
-    let said = about::origin(saved, &options.about)
+    let said = about::origin(saved, &prepared.options.about)
         .into_iter()
         .chain(about::inputs(saved));
     let mut text: String = said.map(|said| format!("//! {said}\n")).collect();
@@ -164,10 +157,8 @@ fn library(saved: &SavedModel, samples: &Samples, prepared: &Prepared, options: 
     );
     let _ = writeln!(text, "\n/// Sequences, and the logits after their last step.");
     let _ = writeln!(text, "const TESTS: &[(&[f32], [{number}; SIZES.outputs])] = &[");
-    for (index, sequence) in samples.sequences.iter().enumerate().take(TEST_SEQUENCES) {
-        let steps = (sequence.len() / samples.features).min(TEST_STEPS);
-        let row = logits.row(index, steps - 1, outputs).join(", ");
-        let _ = writeln!(text, "    (&{:?}, [{row}]),", &sequence[..steps * samples.features]);
+    for (sequence, row) in prepared.tests() {
+        let _ = writeln!(text, "    (&{sequence:?}, [{}]),", row.join(", "));
     }
     text + "];\n"
 }
@@ -180,36 +171,4 @@ fn whole(template: &str, narrow: bool) -> String {
     );
     let text = template.replace("pub use ernn_core::float::{Model, Session};", &session);
     text.replace("[0.0; ", "[0; ")
-}
-
-/// Runs the crate's own test, where there is a cargo.
-fn tried(files: &[(String, Vec<u8>)]) -> Result<Option<String>> {
-    let version = Command::new("cargo").arg("--version").stdin(Stdio::null()).output();
-    let Some(version) = version.ok().filter(|output| output.status.success()) else {
-        return Ok(None);
-    };
-    let trial = Trial::new()?;
-    for (name, bytes) in files {
-        trial.write(name, bytes)?;
-    }
-    let mut command = Command::new("cargo");
-    command.args(["test", "--offline", "--quiet"]).current_dir(&trial.path);
-    // Settings of a build that runs this are not the crate's.
-    command
-        .env("CARGO_TARGET_DIR", trial.path.join("target"))
-        .env_remove("RUSTFLAGS");
-    let output = command
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| problem(error.to_string()))?;
-    if !output.status.success() {
-        let said = [output.stdout, output.stderr].concat();
-        return Err(problem(String::from_utf8_lossy(&said).trim().to_string()));
-    }
-    Ok(Some(String::from_utf8_lossy(&version.stdout).trim().to_string()))
-}
-
-fn problem(what: String) -> Error {
-    let problem = format!("cargo test failed: {what}; nothing was written");
-    Error::data("the export to Rust", problem)
 }

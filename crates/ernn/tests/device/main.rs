@@ -13,7 +13,7 @@ mod web;
 use std::path::Path;
 use std::process::Command;
 
-use ernn::export::{Format, Options, Samples, StateBits, write_c};
+use ernn::export::{Format, Options, Samples, StateBits, Target};
 use models::Case;
 
 /// What a device computes with, and keeps between steps.
@@ -57,10 +57,11 @@ fn has(program: &str) -> bool {
 
 /// Writes a case as C, which compares it with the library and with the host's own compiler.
 fn exported(case: &Case, samples: &Samples, numbers: Numbers, out: &Path) {
-    let report =
-        write_c(out, &case.model, samples, &numbers.options()).unwrap_or_else(|error| panic!("{}: {error}", case.name));
+    let report = Target::C
+        .write(out, &case.model, samples, &numbers.options())
+        .unwrap_or_else(|error| panic!("{}: {error}", case.name));
     assert!(
-        report.compiler.is_none() || report.same_bits,
+        report.program.is_none() || report.same_bits == Some(true),
         "{}: {report:?}",
         case.name
     );

@@ -1,7 +1,7 @@
 //! Every target computes what the library computes.
 
 use ernn::checkpoint::SavedModel;
-use ernn::export::{Options, Samples, StateBits, check_float, float_image, int_image, measure, write_rust};
+use ernn::export::{Options, Samples, StateBits, Target, check_float, float_image, int_image, measure};
 use ernn::model::Quantize;
 use ernn_core::float::{Model, Session};
 
@@ -117,8 +117,10 @@ fn a_rust_crate_passes_its_own_test() {
             ..numbers.options()
         };
         let out = folder.path().join(name);
-        let report = write_rust(&out, &model, &Samples::drawn(&model), &options).unwrap();
-        assert!(report.compiler.is_some(), "the tests themselves run under cargo");
+        let report = Target::Rust
+            .write(&out, &model, &Samples::drawn(&model), &options)
+            .unwrap();
+        assert!(report.program.is_some(), "the tests themselves run under cargo");
         assert!(out.join("src/lib.rs").is_file() && !out.join("target").exists());
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use ernn::export::{Samples, write_rust};
+use ernn::export::{Samples, Target};
 
 use crate::has;
 use crate::models::{Case, at_equilibrium, one_of_each};
@@ -78,7 +78,9 @@ fn every_kind_of_layer_passes_its_self_test_on_a_cortex_m4_and_as_webassembly() 
     for case in kinds() {
         for numbers in case.numbers() {
             let out: PathBuf = folder.path().join(format!("{}-{numbers:?}", case.name));
-            write_rust(&out, &case.model, &Samples::drawn(&case.model), &numbers.options()).unwrap();
+            Target::Rust
+                .write(&out, &case.model, &Samples::drawn(&case.model), &numbers.options())
+                .unwrap();
             for said in scripts.iter().filter_map(|script| run(script, &out)) {
                 println!("{} {numbers:?}: {}", case.name, said.trim());
                 assert!(!said.contains("panics ") || said.ends_with(" panics 0\n"), "{said}");

@@ -1,6 +1,6 @@
 //! Models as WebAssembly, run by node: all logits of all samples, and files that appear whole or not at all.
 
-use ernn::export::{Options, Samples, write_web};
+use ernn::export::{Options, Samples, Target};
 
 use crate::has;
 use crate::models::{at_equilibrium, derived, one_of_each};
@@ -19,11 +19,17 @@ fn every_cell_says_as_webassembly_what_it_says_in_rust() {
     for (index, case) in all.enumerate() {
         for numbers in case.numbers() {
             let out = folder.path().join(format!("{index}-{numbers:?}"));
-            let report = write_web(&out, &case.model, &Samples::drawn(&case.model), &numbers.options())
+            let report = Target::Web
+                .write(&out, &case.model, &Samples::drawn(&case.model), &numbers.options())
                 .unwrap_or_else(|error| panic!("{}: {error}", case.name));
-            assert!(report.runner.is_some() && report.same_bits, "{}: {report:?}", case.name);
+            assert!(
+                report.program.is_some() && report.same_bits == Some(true),
+                "{}: {report:?}",
+                case.name
+            );
             let module = std::fs::read(out.join("ernn.wasm")).unwrap();
-            assert_eq!(module.len(), report.module);
+            let size = format!("module: {} bytes, ", module.len());
+            assert!(report.size.starts_with(&size), "{}", report.size);
             assert_eq!(&module[..4], b"\0asm");
         }
     }
@@ -42,7 +48,9 @@ fn a_page_needs_no_other_file() {
         ..Options::default()
     };
     let out = folder.path().join("out");
-    write_web(&out, &case.model, &Samples::drawn(&case.model), &options).unwrap();
+    Target::Web
+        .write(&out, &case.model, &Samples::drawn(&case.model), &options)
+        .unwrap();
     let page = std::fs::read_to_string(out.join("mine.html")).unwrap();
     for word in ["src=", "href=", "fetch(", "import "] {
         assert!(!page.contains(word), "{word}");

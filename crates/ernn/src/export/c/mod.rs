@@ -17,51 +17,17 @@ pub(super) use self::rename::check_name;
 pub use self::rename::name_for;
 pub(super) use self::source::{files, template};
 
-use std::path::Path;
-
-use serde::Serialize;
-
-use super::folder::write_folder;
+use super::target::Form;
 use super::vocabulary::vocabulary;
-use super::{Memory, Options, Parity, Prepared, Samples};
-use crate::Result;
-use crate::checkpoint::SavedModel;
 
-/// What an export to C came to.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct CReport {
-    /// Of `f32`: the device's arithmetic beside the library's.
-    pub parity: Option<Parity>,
-    /// What it takes.
-    pub memory: Memory,
-    /// The compiler that has compiled it and whose program has passed; `None`: there was none.
-    pub compiler: Option<String>,
-    /// Whether the compiled program gave the bits of `ernn-core`; of whole numbers it must.
-    pub same_bits: bool,
-    /// The device image of the same numbers.
-    #[serde(skip)]
-    pub image: Vec<u8>,
-}
-
-/// The files of an export.
-pub(super) type Files = Vec<(String, Vec<u8>)>;
-
-/// Writes the model as C into a new folder.
-///
-/// # Errors
-/// If no stream can go through the model, if it computes something else than the library, or a compiler is there and the program
-/// fails. Nothing is written then.
-pub fn write_c(path: &Path, saved: &SavedModel, samples: &Samples, options: &Options) -> Result<CReport> {
-    let prepared = Prepared::new(saved, samples, options)?;
-    let mut files = files(&prepared, saved, samples, options);
-    let compiled = check::compile_and_run(&files, &prepared, samples, &options.name)?;
-    files.extend(vocabulary(saved));
-    write_folder(path, &files)?;
-    Ok(CReport {
-        memory: prepared.memory(),
-        parity: prepared.parity,
-        compiler: compiled.program,
-        same_bits: compiled.same_bits,
-        image: prepared.image,
-    })
-}
+pub(super) const FORM: Form = Form {
+    name: "c",
+    help: "A folder with a C99 header, source and self-test",
+    title: "the export to C",
+    files: |prepared| Ok(files(prepared).into_iter().chain(vocabulary(prepared.saved)).collect()),
+    program: check::compiler,
+    run: check::compile_and_run,
+    passed: "compiled, the self-test passes",
+    untried: "no C compiler was found (CC, cc, gcc, clang): the C was not compiled, its arithmetic was only run in Rust",
+    size: |memory, _| memory.on_flash(memory.tables, "tables"),
+};

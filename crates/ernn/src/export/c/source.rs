@@ -5,19 +5,15 @@ use std::fmt::Write;
 use ernn_core::image::RECORD_WORDS;
 use ernn_core::{Activation, Format, Kind, Sizes, smallest_variance};
 
-use super::Files;
 use super::layers::layer;
 use super::rename::rename;
 use super::text::{float, select, table, whole};
 use crate::checkpoint::SavedModel;
 use crate::export::logits::Logits;
 use crate::export::plan::{Plan, PlannedLayer, Tensor};
-use crate::export::{About, Options, Prepared, Samples, about};
+use crate::export::target::Files;
+use crate::export::{About, Prepared, about};
 use crate::model::{Pooling, Statistic};
-
-/// Sequences of the self-test, and steps of each at most: flash is small.
-const TEST_SEQUENCES: usize = 2;
-const TEST_STEPS: usize = 32;
 
 /// All that the text of a model is made of.
 pub(super) struct Source<'a> {
@@ -34,28 +30,25 @@ pub(super) struct Source<'a> {
 }
 
 /// Header, source, self-test.
-pub(in crate::export) fn files(prepared: &Prepared, saved: &SavedModel, samples: &Samples, options: &Options) -> Files {
+pub(in crate::export) fn files(prepared: &Prepared) -> Files {
+    let name = &prepared.options.name;
     let mut source = Source {
         plan: &prepared.plan,
         sizes: Sizes::of(&prepared.image),
-        saved,
+        saved: prepared.saved,
         used: used(&prepared.plan),
-        name: &options.name,
-        about: &options.about,
+        name,
+        about: &prepared.options.about,
         id: about::id(prepared),
     };
     source.used.extend(source.has_classes().then_some("classes"));
-    let name = &options.name;
     let renamed = |text: String| rename(&text, name);
     // Names of classes and inputs are put in after the renaming: they are nobody's identifiers.
     let texts = [
-        (format!("{name}.h"), source.header(source.window(samples))),
+        (format!("{name}.h"), source.header(source.window(prepared.samples))),
         (format!("{name}.c"), renamed(source.body())),
         (format!("{name}_info.c"), source.info()),
-        (
-            format!("{name}_selftest.c"),
-            renamed(source.selftest(samples, &prepared.logits)),
-        ),
+        (format!("{name}_selftest.c"), renamed(source.selftest(prepared))),
     ];
     texts
         .into_iter()
@@ -64,8 +57,8 @@ pub(in crate::export) fn files(prepared: &Prepared, saved: &SavedModel, samples:
 }
 
 /// A template beside these files, of a model and with its name.
-pub(in crate::export) fn template(text: &str, plan: &Plan, name: &str) -> String {
-    rename(&select(text, &used(plan)), name)
+pub(in crate::export) fn template(text: &str, prepared: &Prepared) -> String {
+    rename(&select(text, &used(&prepared.plan)), &prepared.options.name)
 }
 
 /// The words of all that a model uses.
@@ -310,21 +303,19 @@ impl Source<'_> {
         text + "    if (state->steps < 0xffffffffu)\n        state->steps++;\n}\n\n"
     }
 
-    fn selftest(&self, samples: &Samples, logits: &Logits) -> String {
+    fn selftest(&self, prepared: &Prepared) -> String {
         let mut text = String::from("#include \"ernn_.h\"\n\n");
-        let kind = if samples.real {
+        let kind = if prepared.samples.real {
             "data"
         } else {
             "drawn with the mean and deviation of the training data"
         };
         let _ = writeln!(text, "/* Inputs ({kind}), and the logits after their last step. */");
         let (mut inputs, mut lengths, mut rows) = (Vec::new(), Vec::new(), Vec::new());
-        for (index, sequence) in samples.sequences.iter().enumerate().take(TEST_SEQUENCES) {
-            let steps = (sequence.len() / samples.features).min(TEST_STEPS);
-            inputs.extend_from_slice(&sequence[..steps * samples.features]);
-            lengths.push(steps.to_string());
-            let mut row = logits.row(index, steps - 1, self.plan.outputs);
-            match logits {
+        for (sequence, mut row) in prepared.tests() {
+            inputs.extend_from_slice(sequence);
+            lengths.push((sequence.len() / prepared.samples.features).to_string());
+            match prepared.logits {
                 Logits::Float(_) => row.iter_mut().for_each(|value| value.push('f')),
                 Logits::Whole(..) => row
                     .iter_mut()
@@ -335,7 +326,7 @@ impl Source<'_> {
         text += &table("inputs", &Tensor::F32(inputs));
         let _ = writeln!(text, "#define SEQUENCES {}", lengths.len());
         if self.plan.format == Format::Float {
-            let _ = writeln!(text, "#define BOUND {}", float(logits.bound()));
+            let _ = writeln!(text, "#define BOUND {}", float(prepared.logits.bound()));
         }
         let _ = writeln!(
             text,

@@ -9,81 +9,52 @@
 
 mod page;
 
-use std::path::Path;
 use std::process::Command;
 
 use ernn_core::{Format, Sizes};
-use serde::Serialize;
 
-use super::c;
-use super::folder::{Trial, write_folder};
-use super::outside::{self, Outside};
-use super::{Memory, Options, Parity, Prepared, Samples};
+use super::target::{Files, Form};
+use super::trial::{self, Trial};
+use super::{Prepared, c};
 use crate::Result;
-use crate::checkpoint::SavedModel;
 
-/// Speaks of this export in errors.
-const OUTSIDE: Outside = Outside("the export to the web");
+pub(super) const FORM: Form = Form {
+    name: "web",
+    help: "A folder with a WebAssembly module and a page that runs it (needs clang and lld)",
+    title: "the export to the web",
+    files,
+    program: || trial::first_that_answers(["node", "nodejs"]),
+    run,
+    passed: "the module's self-test passes",
+    untried: "no node was found: the module was compiled, but not run; the page runs its self-test when it opens",
+    size: |_, files| {
+        let (_, module) = &files[1];
+        format!("module: {} bytes, it needs no other file and no network", module.len())
+    },
+};
 
-/// What an export to the web came to.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct WebReport {
-    /// Of `f32`: the device's arithmetic beside the library's.
-    pub parity: Option<Parity>,
-    /// What it takes.
-    pub memory: Memory,
-    /// Bytes of the module.
-    pub module: usize,
-    /// What has run the module; `None`: there was nothing that could.
-    pub runner: Option<String>,
-    /// Whether all logits had the bits of `ernn-core` there; of whole numbers they must.
-    pub same_bits: bool,
-    /// The device image of the same numbers.
-    #[serde(skip)]
-    pub image: Vec<u8>,
-}
-
-/// Writes the model as a WebAssembly module and a page into a new folder.
-///
-/// # Errors
-/// If no stream can go through the model, it computes something else than the library, there is no `clang` that makes WebAssembly, or the
-/// module, run by `node` where there is one, gives other logits. Nothing is written then.
-pub fn write_web(path: &Path, saved: &SavedModel, samples: &Samples, options: &Options) -> Result<WebReport> {
-    let prepared = Prepared::new(saved, samples, options)?;
-    let module = compiled(&prepared, saved, samples, options)?;
-    let tried = tried(&module, &prepared, samples, &options.name)?;
-    let page = page::html(&module, &prepared, saved, samples, options)?;
-    let name = &options.name;
-    let files = [
+fn files(prepared: &Prepared) -> Result<Files> {
+    let name = &prepared.options.name;
+    let module = compiled(prepared)?;
+    let page = page::html(&module, prepared)?;
+    Ok(vec![
         (format!("{name}.html"), page.into_bytes()),
-        (format!("{name}.wasm"), module.clone()),
-    ];
-    write_folder(path, &files)?;
-    Ok(WebReport {
-        memory: prepared.memory(),
-        parity: prepared.parity,
-        module: module.len(),
-        runner: tried.program,
-        same_bits: tried.same_bits,
-        image: prepared.image,
-    })
+        (format!("{name}.wasm"), module),
+    ])
 }
 
 /// Functions that the module shows.
 const SHOWN: [&str; 6] = ["input", "output", "start", "step", "saturated", "selftest"];
 
 /// The module's bytes.
-fn compiled(prepared: &Prepared, saved: &SavedModel, samples: &Samples, options: &Options) -> Result<Vec<u8>> {
-    let Some(compiler) = outside::first_that_answers(["clang"]) else {
+fn compiled(prepared: &Prepared) -> Result<Vec<u8>> {
+    let folder = Trial::of(FORM.title, &c::files(prepared))?;
+    let Some(compiler) = trial::first_that_answers(["clang"]) else {
         let what = "found no clang, expected one that makes WebAssembly (Debian: apt install clang lld)";
-        return Err(OUTSIDE.problem(what.to_string()));
+        return Err(folder.problem(what.to_string()));
     };
-    let name = &options.name;
-    let folder = Trial::new()?;
-    for (file, text) in c::files(prepared, saved, samples, options) {
-        folder.write(&file, &text)?;
-    }
-    let text = c::template(include_str!("module.c"), &prepared.plan, name);
+    let name = &prepared.options.name;
+    let text = c::template(include_str!("module.c"), prepared);
     folder.write("module.c", text.as_bytes())?;
     let mut command = Command::new(&compiler);
     command
@@ -91,25 +62,19 @@ fn compiled(prepared: &Prepared, saved: &SavedModel, samples: &Samples, options:
         .args(["-nostdlib", "-Wl,--no-entry", "-Wl,--strip-all"]);
     command.args(SHOWN.map(|function| format!("-Wl,--export={name}_{function}")));
     command.args(["-o", "module.wasm", "module.c"]);
-    command
-        .args([format!("{name}.c"), format!("{name}_selftest.c")])
-        .current_dir(&folder.path);
-    let output = OUTSIDE.run(&mut command, &[])?;
+    command.args([format!("{name}.c"), format!("{name}_selftest.c")]);
+    let output = folder.run(&mut command, &[])?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
         let hint = "is wasm-ld there (Debian: apt install lld)?";
-        return Err(OUTSIDE.problem(format!("{compiler} does not make a module: {}; {hint}", said.trim())));
+        return Err(folder.problem(format!("{compiler} does not make a module: {}; {hint}", said.trim())));
     }
     folder.read("module.wasm")
 }
 
-/// Runs all samples through the module in node, if it is there.
-fn tried(module: &[u8], prepared: &Prepared, samples: &Samples, name: &str) -> Result<outside::Tried> {
-    let Some(node) = outside::first_that_answers(["node", "nodejs"]) else {
-        return Ok(outside::Tried::default());
-    };
-    let folder = Trial::new()?;
-    folder.write("module.wasm", module)?;
+/// Runs all samples through the module in node.
+fn run(node: &str, folder: &Trial, prepared: &Prepared) -> Result<Option<bool>> {
+    let name = &prepared.options.name;
     folder.write("run.js", include_bytes!("run.js"))?;
     let sizes = Sizes::of(&prepared.image);
     // A token is one number, whatever the vocabulary.
@@ -118,17 +83,13 @@ fn tried(module: &[u8], prepared: &Prepared, samples: &Samples, name: &str) -> R
         Format::Float => "float",
         Format::Int8 => "whole",
     };
-    let mut command = Command::new(&node);
-    command.args(["run.js", "module.wasm", name]).current_dir(&folder.path);
+    let mut command = Command::new(node);
+    command.args(["run.js", &format!("{name}.wasm"), name]);
     command.args([&inputs.to_string(), &sizes.outputs.to_string(), kind]);
-    let output = OUTSIDE.run(&mut command, &outside::input(samples))?;
+    let output = folder.run(&mut command, &trial::input(prepared.samples))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
-        return Err(OUTSIDE.problem(format!("{node} cannot run the module: {}", said.trim())));
+        return Err(folder.problem(format!("{node} cannot run the module: {}", said.trim())));
     }
-    let same_bits = OUTSIDE.compare(&output.stdout, &prepared.logits)?;
-    Ok(outside::Tried {
-        program: Some(node),
-        same_bits,
-    })
+    folder.compare(&output.stdout, &prepared.logits).map(Some)
 }

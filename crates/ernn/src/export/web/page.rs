@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::chart;
 use crate::checkpoint::SavedModel;
-use crate::export::{Options, Prepared, Samples, about};
+use crate::export::{Prepared, Samples, about};
 use crate::names::{self, line};
 use crate::{Error, Result};
 
@@ -47,13 +47,8 @@ struct Example {
     text: String,
 }
 
-pub(super) fn html(
-    module: &[u8],
-    prepared: &Prepared,
-    saved: &SavedModel,
-    samples: &Samples,
-    options: &Options,
-) -> Result<String> {
+pub(super) fn html(module: &[u8], prepared: &Prepared) -> Result<String> {
+    let saved = prepared.saved;
     let sizes = Sizes::of(&prepared.image);
     let tokens = prepared.plan.tokens;
     let whole = prepared.plan.format == Format::Int8;
@@ -63,9 +58,9 @@ pub(super) fn html(
         &saved.classes
     };
     let content = Content {
-        name: &options.name,
+        name: &prepared.options.name,
         title: title(saved),
-        facts: facts(module, prepared, saved),
+        facts: facts(module, prepared),
         inputs: if tokens { 1 } else { sizes.inputs },
         count: sizes.outputs,
         outputs: outputs.iter().map(line).collect(),
@@ -74,7 +69,7 @@ pub(super) fn html(
         scale: about::logit_scale(prepared.plan.format),
         features: saved.feature_names.iter().map(line).collect(),
         vocabulary: tokens.then_some(saved.vocabulary.as_slice()),
-        examples: examples(saved, samples),
+        examples: examples(saved, prepared.samples),
         module: BASE64_STANDARD.encode(module),
     };
     let json = serde_json::to_string(&content).map_err(|error| Error::data("the export to the web", error))?;
@@ -89,8 +84,8 @@ fn title(saved: &SavedModel) -> String {
     format!("A recurrent network for {}", line(&saved.provenance.dataset))
 }
 
-fn facts(module: &[u8], prepared: &Prepared, saved: &SavedModel) -> String {
-    let cells = saved.model.config().layers.iter();
+fn facts(module: &[u8], prepared: &Prepared) -> String {
+    let cells = prepared.saved.model.config().layers.iter();
     let cells: Vec<String> = cells
         .map(|cell| format!("{} with {} units", cell.name(), cell.hidden()))
         .collect();

@@ -1,27 +1,26 @@
-//! Programs of others that try an export: compilers, and what runs that which they made.
+//! A folder in which a program of this machine tries an export: a compiler, or what runs that which one has made.
 
+use std::fs;
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::logits::Logits;
 use super::samples::Samples;
+use super::target::Files;
 use crate::{Error, Result};
 
-/// What came of it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Tried {
-    /// The program that tried it; `None`: there was none.
-    pub program: Option<String>,
-    /// Whether each logit had the bits of `ernn-core`.
-    pub same_bits: bool,
+/// What a program says of its version; `None`: it is not there.
+pub(super) fn version(program: &str) -> Option<String> {
+    let output = Command::new(program).arg("--version").stdin(Stdio::null()).output();
+    let output = output.ok().filter(|output| output.status.success())?;
+    Some(String::from_utf8_lossy(&output.stdout).trim().to_string())
 }
 
 /// The first of these that says which version it is.
 pub(super) fn first_that_answers<S: Into<String>>(names: impl IntoIterator<Item = S>) -> Option<String> {
-    names.into_iter().map(Into::into).find(|name| {
-        let version = Command::new(name).arg("--version").stdin(Stdio::null()).output();
-        version.is_ok_and(|output| output.status.success())
-    })
+    names.into_iter().map(Into::into).find(|name| version(name).is_some())
 }
 
 /// What programs read that run samples: their number, then for each the number of its steps and their values.
@@ -35,11 +34,42 @@ pub(super) fn input(samples: &Samples) -> Vec<u8> {
     bytes
 }
 
-/// Tries for an export, whose name stands in their errors.
-pub(super) struct Outside(pub &'static str);
+/// A folder with the files of an export, which goes away.
+pub(super) struct Trial {
+    pub path: PathBuf,
+    /// Names the export in errors.
+    export: &'static str,
+}
 
-impl Outside {
-    /// Runs a program with something to read.
+impl Trial {
+    /// Writes files, their names relative to the folder.
+    pub fn of(export: &'static str, files: &Files) -> Result<Self> {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("ernn-export-{}-{count}", std::process::id()));
+        fs::create_dir(&path).map_err(Error::io(&path, "write"))?;
+        let trial = Trial { path, export };
+        for (name, bytes) in files {
+            trial.write(name, bytes)?;
+        }
+        Ok(trial)
+    }
+
+    /// Writes one more file.
+    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
+        let path = self.path.join(name);
+        let folder = path.parent().unwrap_or(&self.path);
+        let outcome = fs::create_dir_all(folder).and_then(|()| fs::write(&path, bytes));
+        outcome.map_err(Error::io(&path, "write"))
+    }
+
+    /// Reads a file that a program has made there.
+    pub fn read(&self, name: &str) -> Result<Vec<u8>> {
+        let path = self.path.join(name);
+        fs::read(&path).map_err(Error::io(&path, "read"))
+    }
+
+    /// Runs a program in the folder, with something to read.
     ///
     /// # Errors
     /// If it does not start or stop.
@@ -47,6 +77,7 @@ impl Outside {
         let program = command.get_program().to_string_lossy().into_owned();
         let io = |error: io::Error| self.problem(format!("{program}: {error}"));
         let piped = command
+            .current_dir(&self.path)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
@@ -80,6 +111,12 @@ impl Outside {
 
     /// An error that says that nothing was written.
     pub fn problem(&self, problem: String) -> Error {
-        Error::data(self.0, format!("{problem}; nothing was written"))
+        Error::data(self.export, format!("{problem}; nothing was written"))
+    }
+}
+
+impl Drop for Trial {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.path);
     }
 }

@@ -1,0 +1,108 @@
+//! A model that is ready to become the files of any target: planned, and run beside the library.
+
+use ernn_core::{Format, Sizes};
+
+use super::logits::Logits;
+use super::network::Network;
+use super::plan::Plan;
+use super::{Options, Parity, Samples, c, check_float, device_logits, float, int, int_logits, parity};
+use crate::Result;
+use crate::checkpoint::SavedModel;
+
+/// Sequences of a self-test, and steps of each at most: flash is small.
+const TEST_SEQUENCES: usize = 2;
+const TEST_STEPS: usize = 32;
+
+/// A model that is ready to be written in some form.
+pub(super) struct Prepared<'a> {
+    pub saved: &'a SavedModel,
+    pub samples: &'a Samples,
+    pub options: &'a Options,
+    pub plan: Plan,
+    pub image: Vec<u8>,
+    /// What the device must say about the samples.
+    pub logits: Logits,
+    /// Of `f32`: the comparison with the library.
+    pub parity: Option<Parity>,
+}
+
+impl<'a> Prepared<'a> {
+    pub fn new(saved: &'a SavedModel, samples: &'a Samples, options: &'a Options) -> Result<Self> {
+        c::check_name(&options.name)?;
+        let plan = match options.format {
+            Format::Float => float::plan(&Network::of(saved)?),
+            Format::Int8 => int::plan(saved, samples, options.state)?,
+        };
+        let image = plan.encode();
+        let (logits, parity) = match options.format {
+            Format::Float => {
+                let parity = check_float(saved, &image, samples)?;
+                (Logits::Float(device_logits(&image, samples)), Some(parity))
+            }
+            Format::Int8 => {
+                // The library must take the samples as well.
+                parity::expected(saved, samples)?;
+                let (logits, saturations) = int_logits(&image, samples);
+                (Logits::Whole(logits, saturations), None)
+            }
+        };
+        Ok(Prepared {
+            saved,
+            samples,
+            options,
+            plan,
+            image,
+            logits,
+            parity,
+        })
+    }
+
+    /// The sequences of a self-test, and of each the logits after its last step as text.
+    pub fn tests(&self) -> impl Iterator<Item = (&[f32], Vec<String>)> {
+        let features = self.samples.features;
+        let sequences = self.samples.sequences.iter().take(TEST_SEQUENCES).enumerate();
+        sequences.map(move |(index, sequence)| {
+            let steps = (sequence.len() / features).min(TEST_STEPS);
+            let row = self.logits.row(index, steps - 1, self.plan.outputs);
+            (&sequence[..steps * features], row)
+        })
+    }
+
+    pub fn memory(&self) -> Memory {
+        let sizes = Sizes::of(&self.image);
+        // The steps; of whole numbers also the saturations, and what fills up to them.
+        let (number, kept, rest) = match self.plan.format {
+            Format::Float => (4, 4, 4),
+            Format::Int8 => (2, if self.plan.narrow { 1 } else { 2 }, 8),
+        };
+        Memory {
+            image: self.image.len(),
+            tables: self.plan.table_bytes(),
+            state: (kept * sizes.state).next_multiple_of(4) + rest,
+            scratch: number * sizes.scratch,
+        }
+    }
+}
+
+/// Bytes that an exported model takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Memory {
+    /// The device image.
+    pub image: usize,
+    /// Of it, the numbers of the model.
+    pub tables: usize,
+    /// A stream's state.
+    pub state: usize,
+    /// The scratch that streams share.
+    pub scratch: usize,
+}
+
+impl Memory {
+    /// Of a device with flash: so many bytes there, of what they are, and the memory of streams.
+    pub(super) fn on_flash(self, bytes: usize, what: &str) -> String {
+        format!(
+            "flash: {bytes} bytes of {what}, and code; RAM: {} bytes a stream, {} bytes of scratch for all streams",
+            self.state, self.scratch
+        )
+    }
+}
