@@ -9,7 +9,7 @@ use ernn::checkpoint::SavedModel;
 use ernn::exchange::{edgeml, onnx, torch};
 use ernn::export;
 
-use super::export_device::{self, DeviceFlags};
+use super::export_device::{DeviceFlags, device_names};
 use crate::failure::{Failure, Result};
 use crate::output::{self, say};
 use crate::reading::ReadingFlags;
@@ -39,17 +39,11 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         let text = "flags that say how data is read go with --calibrate alone, which names the data";
         return Err(Failure::Usage(text.to_string()));
     }
-    let Arguments {
-        model,
-        to,
-        out,
-        device,
-        reading,
-    } = arguments;
-    match (to, device.given()) {
-        (&Target::Device(target), _) => export_device::write(target, &saved, (model, out), device, reading)?,
+    let (device, out) = (&arguments.device, &arguments.out);
+    match (arguments.to, device.given()) {
+        (Target::Device(target), _) => device.write(target, &saved, (&arguments.model, out), &arguments.reading)?,
         (Target::Program(_), Some(flag)) => {
-            let names = export_device::names("", " and ");
+            let names = device_names("", " and ");
             return Err(Failure::Usage(format!("{flag} is for --to {names} alone")));
         }
         (Target::Program(program), None) => program.write(&saved, out)?,

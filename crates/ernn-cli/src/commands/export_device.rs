@@ -15,7 +15,7 @@ use crate::output::say;
 use crate::reading::ReadingFlags;
 
 /// The names of all devices, each after `before`, the last one after `last`.
-pub fn names(before: &str, last: &str) -> String {
+pub fn device_names(before: &str, last: &str) -> String {
     let names = Target::ALL.map(|target| format!("{before}{}", target.name()));
     let (end, rest) = names.split_last().expect("devices");
     format!("{}{last}{end}", rest.join(", "))
@@ -23,7 +23,7 @@ pub fn names(before: &str, last: &str) -> String {
 
 /// What only devices need.
 #[derive(Args)]
-#[command(next_help_heading = format!("Devices ({})", names("--to ", ", ")))]
+#[command(next_help_heading = format!("Devices ({})", device_names("--to ", ", ")))]
 pub struct DeviceFlags {
     /// Numbers of the device [default: f32]
     #[arg(long, value_enum)]
@@ -73,6 +73,18 @@ impl DeviceFlags {
     /// Whether data is read.
     pub fn names_data(&self) -> bool {
         self.calibrate.is_some()
+    }
+
+    /// Writes a model, and says what came of it.
+    pub fn write(&self, target: Target, saved: &SavedModel, places: Places, reading: &ReadingFlags) -> Result<()> {
+        let (_, out) = places;
+        let trial = Trial::new(saved, places, self, reading)?;
+        let report = target.write(out, saved, &trial.samples, &trial.options)?;
+        say_parity(report.parity.as_ref());
+        say(&report.trial);
+        trial.say_accuracy(saved, &report.image)?;
+        say(&report.size);
+        Ok(())
     }
 
     fn options(&self, saved: &SavedModel, (from, out): Places) -> Options {
@@ -191,24 +203,6 @@ impl Trial {
 /// Whether a cell's state can grow with the sequence.
 fn unbounded(cell: &CellConfig) -> bool {
     !matches!(cell.name(), "gru" | "ugrnn" | "rnn" | "spectral")
-}
-
-/// Exports to a device.
-pub fn write(
-    target: Target,
-    saved: &SavedModel,
-    places: Places,
-    flags: &DeviceFlags,
-    reading: &ReadingFlags,
-) -> Result<()> {
-    let (_, out) = places;
-    let trial = Trial::new(saved, places, flags, reading)?;
-    let report = target.write(out, saved, &trial.samples, &trial.options)?;
-    say_parity(report.parity.as_ref());
-    say(&report.trial);
-    trial.say_accuracy(saved, &report.image)?;
-    say(&report.size);
-    Ok(())
 }
 
 fn say_parity(parity: Option<&Parity>) {

@@ -23,7 +23,6 @@ mod rust_crate;
 mod samples;
 mod target;
 mod trial;
-mod vocabulary;
 mod web;
 
 pub use self::about::About;

@@ -34,16 +34,16 @@ impl<'a> Prepared<'a> {
             Format::Int8 => int::plan(saved, samples, options.state)?,
         };
         let image = plan.encode();
-        let (logits, parity) = match options.format {
+        let (parity, logits) = match options.format {
             Format::Float => {
                 let parity = check_float(saved, &image, samples)?;
-                (Logits::Float(device_logits(&image, samples)), Some(parity))
+                (Some(parity), Logits::Float(device_logits(&image, samples)))
             }
             Format::Int8 => {
                 // The library must take the samples as well.
                 parity::expected(saved, samples)?;
                 let (logits, saturations) = int_logits(&image, samples);
-                (Logits::Whole(logits, saturations), None)
+                (None, Logits::Whole(logits, saturations))
             }
         };
         Ok(Prepared {
@@ -66,6 +66,13 @@ impl<'a> Prepared<'a> {
             let row = self.logits.row(index, steps - 1, self.plan.outputs);
             (&sequence[..steps * features], row)
         })
+    }
+
+    /// `vocabulary.json` of a model that has one: its tokens in the order of their numbers. A device takes numbers alone.
+    pub fn vocabulary(&self) -> Option<(String, Vec<u8>)> {
+        let tokens = &self.saved.vocabulary;
+        let text = || serde_json::to_string(tokens).expect("texts") + "\n";
+        (!tokens.is_empty()).then(|| ("vocabulary.json".to_string(), text().into_bytes()))
     }
 
     pub fn memory(&self) -> Memory {

@@ -10,49 +10,23 @@ use std::process::Command;
 use super::logits::Logits;
 use super::target::{Files, Form};
 use super::trial::{Trial, version};
-use super::vocabulary::vocabulary;
 use super::{Prepared, about};
 use crate::Result;
 use crate::names::line;
 
+/// The names of files of `ernn-core`, each with its text.
+macro_rules! core {
+    ($($name:literal)*) => { [$(($name, include_str!(concat!("../../../ernn-core/src/", $name)))),*] };
+}
+
 /// The sources of `ernn-core`, which go along.
-const CORE: [(&str, &str); 26] = [
-    ("lib.rs", include_str!("../../../ernn-core/src/lib.rs")),
-    ("error.rs", include_str!("../../../ernn-core/src/error.rs")),
-    ("image.rs", include_str!("../../../ernn-core/src/image.rs")),
-    ("inputs.rs", include_str!("../../../ernn-core/src/inputs.rs")),
-    ("layer.rs", include_str!("../../../ernn-core/src/layer.rs")),
-    ("math.rs", include_str!("../../../ernn-core/src/math.rs")),
-    ("pick.rs", include_str!("../../../ernn-core/src/pick.rs")),
-    ("pooling.rs", include_str!("../../../ernn-core/src/pooling.rs")),
-    ("float/mod.rs", include_str!("../../../ernn-core/src/float/mod.rs")),
-    ("float/deep.rs", include_str!("../../../ernn-core/src/float/deep.rs")),
-    (
-        "float/equilibrium.rs",
-        include_str!("../../../ernn-core/src/float/equilibrium.rs"),
-    ),
-    (
-        "float/linear.rs",
-        include_str!("../../../ernn-core/src/float/linear.rs"),
-    ),
-    ("float/gated.rs", include_str!("../../../ernn-core/src/float/gated.rs")),
-    ("float/layer.rs", include_str!("../../../ernn-core/src/float/layer.rs")),
-    ("float/leaky.rs", include_str!("../../../ernn-core/src/float/leaky.rs")),
-    (
-        "float/session.rs",
-        include_str!("../../../ernn-core/src/float/session.rs"),
-    ),
-    ("float/watch.rs", include_str!("../../../ernn-core/src/float/watch.rs")),
-    ("int/mod.rs", include_str!("../../../ernn-core/src/int/mod.rs")),
-    ("int/deep.rs", include_str!("../../../ernn-core/src/int/deep.rs")),
-    ("int/gated.rs", include_str!("../../../ernn-core/src/int/gated.rs")),
-    ("int/layer.rs", include_str!("../../../ernn-core/src/int/layer.rs")),
-    ("int/leaky.rs", include_str!("../../../ernn-core/src/int/leaky.rs")),
-    ("int/math.rs", include_str!("../../../ernn-core/src/int/math.rs")),
-    ("int/matrix.rs", include_str!("../../../ernn-core/src/int/matrix.rs")),
-    ("int/session.rs", include_str!("../../../ernn-core/src/int/session.rs")),
-    ("int/state.rs", include_str!("../../../ernn-core/src/int/state.rs")),
-];
+const CORE: [(&str, &str); 26] = core! {
+    "lib.rs" "error.rs" "image.rs" "inputs.rs" "layer.rs" "math.rs" "pick.rs" "pooling.rs"
+    "float/mod.rs" "float/deep.rs" "float/equilibrium.rs" "float/linear.rs" "float/gated.rs"
+    "float/layer.rs" "float/leaky.rs" "float/session.rs" "float/watch.rs"
+    "int/mod.rs" "int/deep.rs" "int/gated.rs" "int/layer.rs" "int/leaky.rs"
+    "int/math.rs" "int/matrix.rs" "int/session.rs" "int/state.rs"
+};
 
 pub(super) const FORM: Form = Form {
     name: "rust",
@@ -76,7 +50,7 @@ fn files(prepared: &Prepared) -> Result<Files> {
     let core = CORE
         .iter()
         .map(|(name, text)| (format!("ernn-core/src/{name}"), text.as_bytes().to_vec()));
-    Ok(own.into_iter().chain(core).chain(vocabulary(prepared.saved)).collect())
+    Ok(own.into_iter().chain(core).chain(prepared.vocabulary()).collect())
 }
 
 /// Runs the crate's own test.

@@ -18,13 +18,12 @@ pub use self::rename::name_for;
 pub(super) use self::source::{files, template};
 
 use super::target::Form;
-use super::vocabulary::vocabulary;
 
 pub(super) const FORM: Form = Form {
     name: "c",
     help: "A folder with a C99 header, source and self-test",
     title: "the export to C",
-    files: |prepared| Ok(files(prepared).into_iter().chain(vocabulary(prepared.saved)).collect()),
+    files: |prepared| Ok(files(prepared).into_iter().chain(prepared.vocabulary()).collect()),
     program: check::compiler,
     run: check::compile_and_run,
     passed: "compiled, the self-test passes",
