@@ -15,7 +15,8 @@
 //! let mut config = RunConfig::defaults("japanese-vowels");
 //! config.training.epochs = 3; // a first look; the default takes longer and gets further
 //! let outcome = train::train(&data, &config, &Options::default(), &mut ())?;
-//! println!("{:.1} % of the {} part", 100.0 * outcome.report.evaluation.accuracy.unwrap_or(0.0), outcome.report.part);
+//! let accuracy = outcome.report.evaluation.accuracy.unwrap_or(0.0);
+//! println!("{:.1} % of the {} part", 100.0 * accuracy, outcome.report.part);
 //!
 //! outcome.model.save(&path)?;
 //! let model = SavedModel::load(&path)?;

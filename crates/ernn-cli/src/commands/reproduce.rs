@@ -38,7 +38,7 @@ pub struct Arguments {
     /// part is not read. A table a row, OUT/NAME/search/ROW.csv
     #[arg(long, conflicts_with_all = ["list", "protocol", "time_limit"])]
     search: bool,
-    /// Rows, by the names of their files [default: all]
+    /// Rows, by their names [default: all]
     #[arg(long, value_name = "ROW,...", value_delimiter = ',')]
     rows: Vec<String>,
     /// Seeds of each row, from 1 on [default: as the experiment says]
