@@ -190,7 +190,7 @@ impl Trial {
             found.saturations,
             samples.steps()
         ));
-        if saved.model.config().layers.iter().any(unbounded) {
+        if !saved.model.config().layers.iter().all(CellConfig::is_bounded) {
             say(
                 "note: the states of this model have no bound; beyond the ranges of the calibration data they end at the largest number \
                  (counted in the state's `saturations`), they never wrap",
@@ -198,11 +198,6 @@ impl Trial {
         }
         Ok(())
     }
-}
-
-/// Whether a cell's state can grow with the sequence.
-fn unbounded(cell: &CellConfig) -> bool {
-    !matches!(cell.name(), "gru" | "ugrnn" | "rnn" | "spectral")
 }
 
 fn say_parity(parity: Option<&Parity>) {

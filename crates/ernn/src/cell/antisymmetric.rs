@@ -125,6 +125,12 @@ impl AntisymmetricConfig {
 }
 
 impl Cell for AntisymmetricConfig {
+    const KEPT: usize = 2;
+
+    fn is_bounded(&self) -> bool {
+        false
+    }
+
     fn check(&self) -> Result<()> {
         check_hidden(self.hidden)?;
         self.rank.check(self.hidden)?;

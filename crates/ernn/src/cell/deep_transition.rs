@@ -127,6 +127,12 @@ impl DeepTransitionConfig {
 }
 
 impl Cell for DeepTransitionConfig {
+    const KEPT: usize = 1;
+
+    fn is_bounded(&self) -> bool {
+        false
+    }
+
     fn check(&self) -> Result<()> {
         check_hidden(self.hidden)?;
         if self.widths.len() >= MAX_LAYERS {

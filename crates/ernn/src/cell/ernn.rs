@@ -446,6 +446,12 @@ impl ErnnConfig {
 }
 
 impl Cell for ErnnConfig {
+    const KEPT: usize = 2;
+
+    fn is_bounded(&self) -> bool {
+        false
+    }
+
     fn check(&self) -> Result<()> {
         check_hidden(self.hidden)?;
         self.rank.check(self.hidden)?;

@@ -67,6 +67,12 @@ impl FastGrnnConfig {
 }
 
 impl Cell for FastGrnnConfig {
+    const KEPT: usize = 3;
+
+    fn is_bounded(&self) -> bool {
+        false
+    }
+
     fn check(&self) -> Result<()> {
         for (name, value) in [("zeta", self.zeta), ("nu", self.nu)] {
             if !value.is_finite() {

@@ -60,6 +60,12 @@ impl FastRnnConfig {
 }
 
 impl Cell for FastRnnConfig {
+    const KEPT: usize = 2;
+
+    fn is_bounded(&self) -> bool {
+        false
+    }
+
     fn check(&self) -> Result<()> {
         for (name, value) in [("alpha", self.alpha), ("beta", self.beta)] {
             if !value.is_finite() {

@@ -75,6 +75,12 @@ impl GatedAntisymmetricConfig {
 }
 
 impl Cell for GatedAntisymmetricConfig {
+    const KEPT: usize = 3;
+
+    fn is_bounded(&self) -> bool {
+        false
+    }
+
     fn check(&self) -> Result<()> {
         self.plain().check()
     }

@@ -87,6 +87,12 @@ impl GruConfig {
 }
 
 impl Cell for GruConfig {
+    const KEPT: usize = 3;
+
+    fn is_bounded(&self) -> bool {
+        self.activation.is_bounded()
+    }
+
     fn check(&self) -> Result<()> {
         Stacked::check(self.hidden, self.input_rank, self.rank)
     }

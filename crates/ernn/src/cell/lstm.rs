@@ -64,6 +64,12 @@ impl LstmConfig {
 }
 
 impl Cell for LstmConfig {
+    const KEPT: usize = 5;
+
+    fn is_bounded(&self) -> bool {
+        false
+    }
+
     fn check(&self) -> Result<()> {
         Stacked::check(self.hidden, self.input_rank, self.rank)
     }

@@ -53,38 +53,12 @@ pub use self::ugrnn::UgrnnConfig;
 use crate::Result;
 pub use ernn_kernels::equilibrium::Outcome;
 
-/// A recurrent cell and its settings.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum CellConfig {
-    /// Equilibriated recurrent network.
-    Ernn(ErnnConfig),
-    /// Plain (Elman) recurrent network.
-    Rnn(RnnConfig),
-    /// FastRNN: a residual connection with two learned scalars.
-    #[serde(rename = "fastrnn")]
-    FastRnn(FastRnnConfig),
-    /// AntisymmetricRNN.
-    Antisymmetric(AntisymmetricConfig),
-    /// SpectralRNN: singular values near 1.
-    Spectral(SpectralConfig),
-    /// Long short-term memory.
-    Lstm(LstmConfig),
-    /// Gated recurrent unit.
-    Gru(GruConfig),
-    /// Update-gate network.
-    Ugrnn(UgrnnConfig),
-    /// FastGRNN: one matrix for gate and candidate.
-    #[serde(rename = "fastgrnn")]
-    FastGrnn(FastGrnnConfig),
-    /// AntisymmetricRNN with gating.
-    GatedAntisymmetric(GatedAntisymmetricConfig),
-    /// ERNN with several layers inside one step.
-    DeepTransition(DeepTransitionConfig),
-}
-
 /// What every cell offers to the model; implemented in the cell's own file.
 pub(crate) trait Cell {
+    /// Vectors of the hidden size that the kernel keeps of each step for the way back.
+    const KEPT: usize;
+    /// Whether no input makes the state larger than a number that the settings tell.
+    fn is_bounded(&self) -> bool;
     /// Checks the settings.
     fn check(&self) -> Result<()>;
     /// The parameters as `(name, shape)`, with weight decay and learning-rate scale where they differ from a matrix's.
@@ -127,77 +101,74 @@ impl Tensor {
     }
 }
 
-/// Calls a method of the cell inside.
-macro_rules! each {
-    ($config:expr, $cell:ident => $call:expr) => {
-        match $config {
-            CellConfig::Ernn($cell) => $call,
-            CellConfig::Rnn($cell) => $call,
-            CellConfig::FastRnn($cell) => $call,
-            CellConfig::FastGrnn($cell) => $call,
-            CellConfig::Ugrnn($cell) => $call,
-            CellConfig::Gru($cell) => $call,
-            CellConfig::Lstm($cell) => $call,
-            CellConfig::Antisymmetric($cell) => $call,
-            CellConfig::GatedAntisymmetric($cell) => $call,
-            CellConfig::Spectral($cell) => $call,
-            CellConfig::DeepTransition($cell) => $call,
+/// Everything that follows from the list of cells: the variants, their names, and a way to call the cell inside of each.
+macro_rules! cells {
+    ($dollar:tt $($(#[$documentation:meta])* $name:literal $variant:ident($settings:ty);)*) => {
+        /// A recurrent cell and its settings.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "kind")]
+        pub enum CellConfig {
+            $($(#[$documentation])* #[serde(rename = $name)] $variant($settings),)*
+        }
+
+        /// Calls a method of the cell inside.
+        macro_rules! each {
+            ($dollar config:expr, $dollar cell:ident => $dollar call:expr) => {
+                match $dollar config {
+                    $(CellConfig::$variant($dollar cell) => $dollar call,)*
+                }
+            };
+        }
+
+        impl CellConfig {
+            /// The names of all cells, as in `--cell`.
+            pub const KINDS: &[&str] = &[$($name),*];
+
+            /// The cell of this name with its default settings.
+            pub fn of_kind(kind: &str) -> Option<CellConfig> {
+                match kind {
+                    $($name => Some(CellConfig::$variant(<$settings>::default())),)*
+                    _ => None,
+                }
+            }
+
+            /// The name as in `--cell`.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(CellConfig::$variant(_) => $name,)*
+                }
+            }
         }
     };
 }
 
+cells! {
+    $
+    /// Equilibriated recurrent network.
+    "ernn" Ernn(ErnnConfig);
+    /// Plain (Elman) recurrent network.
+    "rnn" Rnn(RnnConfig);
+    /// FastRNN: a residual connection with two learned scalars.
+    "fastrnn" FastRnn(FastRnnConfig);
+    /// FastGRNN: one matrix for gate and candidate.
+    "fastgrnn" FastGrnn(FastGrnnConfig);
+    /// Update-gate network.
+    "ugrnn" Ugrnn(UgrnnConfig);
+    /// Gated recurrent unit.
+    "gru" Gru(GruConfig);
+    /// Long short-term memory.
+    "lstm" Lstm(LstmConfig);
+    /// AntisymmetricRNN.
+    "antisymmetric" Antisymmetric(AntisymmetricConfig);
+    /// AntisymmetricRNN with gating.
+    "gated-antisymmetric" GatedAntisymmetric(GatedAntisymmetricConfig);
+    /// SpectralRNN: singular values near 1.
+    "spectral" Spectral(SpectralConfig);
+    /// ERNN with several layers inside one step.
+    "deep-transition" DeepTransition(DeepTransitionConfig);
+}
+
 impl CellConfig {
-    /// The names of all cells, as in `--cell`.
-    pub const KINDS: &[&str] = &[
-        "ernn",
-        "rnn",
-        "fastrnn",
-        "fastgrnn",
-        "ugrnn",
-        "gru",
-        "lstm",
-        "antisymmetric",
-        "gated-antisymmetric",
-        "spectral",
-        "deep-transition",
-    ];
-
-    /// The cell of this name with its default settings.
-    pub fn of_kind(kind: &str) -> Option<CellConfig> {
-        let cell = match kind {
-            "ernn" => CellConfig::Ernn(ErnnConfig::default()),
-            "rnn" => CellConfig::Rnn(RnnConfig::default()),
-            "fastrnn" => CellConfig::FastRnn(FastRnnConfig::default()),
-            "fastgrnn" => CellConfig::FastGrnn(FastGrnnConfig::default()),
-            "ugrnn" => CellConfig::Ugrnn(UgrnnConfig::default()),
-            "gru" => CellConfig::Gru(GruConfig::default()),
-            "lstm" => CellConfig::Lstm(LstmConfig::default()),
-            "antisymmetric" => CellConfig::Antisymmetric(AntisymmetricConfig::default()),
-            "gated-antisymmetric" => CellConfig::GatedAntisymmetric(GatedAntisymmetricConfig::default()),
-            "spectral" => CellConfig::Spectral(SpectralConfig::default()),
-            "deep-transition" => CellConfig::DeepTransition(DeepTransitionConfig::default()),
-            _ => return None,
-        };
-        Some(cell)
-    }
-
-    /// The name as in `--cell`.
-    pub fn name(&self) -> &'static str {
-        match self {
-            CellConfig::Ernn(_) => "ernn",
-            CellConfig::Rnn(_) => "rnn",
-            CellConfig::FastRnn(_) => "fastrnn",
-            CellConfig::FastGrnn(_) => "fastgrnn",
-            CellConfig::Ugrnn(_) => "ugrnn",
-            CellConfig::Gru(_) => "gru",
-            CellConfig::Lstm(_) => "lstm",
-            CellConfig::Antisymmetric(_) => "antisymmetric",
-            CellConfig::GatedAntisymmetric(_) => "gated-antisymmetric",
-            CellConfig::Spectral(_) => "spectral",
-            CellConfig::DeepTransition(_) => "deep-transition",
-        }
-    }
-
     /// The same cell of another hidden size.
     pub fn with_hidden(mut self, hidden: usize) -> Self {
         each!(&mut self, cell => cell.hidden = hidden);
@@ -207,6 +178,19 @@ impl CellConfig {
     /// `D`, the size of the hidden state.
     pub fn hidden(&self) -> usize {
         each!(self, cell => cell.hidden)
+    }
+
+    /// Numbers that the kernel keeps of each step of a sequence for the way back.
+    pub(crate) fn kept(&self) -> usize {
+        fn vectors<C: Cell>(_: &C) -> usize {
+            C::KEPT
+        }
+        each!(self, cell => vectors(cell)) * self.hidden()
+    }
+
+    /// Whether no input makes the state larger than a number that the settings tell.
+    pub fn is_bounded(&self) -> bool {
+        each!(self, cell => cell.is_bounded())
     }
 
     /// What a person should know who takes this cell with these settings.
@@ -259,5 +243,24 @@ impl CellConfig {
     /// Adds to `gradient` the gradient of the parameters, given that of the folded recurrence (the folding's vjp).
     pub fn unfold<F: Real>(&self, inputs: usize, parameters: &[F], folded: &FoldedGradient<F>, gradient: &mut [F]) {
         each!(self, cell => cell.unfold(inputs, parameters, folded, gradient));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_is_bounded_by_a_bounded_activation_of_a_cell_that_adds_nothing() {
+        let bounded = |kind: &str, activation: Activation| {
+            let mut cell = CellConfig::of_kind(kind).unwrap();
+            each!(&mut cell, cell => cell.activation = activation);
+            cell.is_bounded()
+        };
+        for kind in CellConfig::KINDS {
+            let forgets = ["rnn", "gru", "ugrnn", "spectral"].contains(kind);
+            assert_eq!(bounded(kind, Activation::Tanh), forgets, "{kind}");
+            assert!(!bounded(kind, Activation::Relu), "{kind}");
+        }
     }
 }

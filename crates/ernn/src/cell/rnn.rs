@@ -74,6 +74,12 @@ impl RnnConfig {
 }
 
 impl Cell for RnnConfig {
+    const KEPT: usize = 2;
+
+    fn is_bounded(&self) -> bool {
+        self.activation.is_bounded()
+    }
+
     fn check(&self) -> Result<()> {
         Stacked::check(self.hidden, self.input_rank, self.rank)
     }

@@ -21,6 +21,13 @@ pub enum Activation {
     HardSigmoid,
 }
 
+impl Activation {
+    /// Whether its values have a bound.
+    pub fn is_bounded(self) -> bool {
+        self != Activation::Relu
+    }
+}
+
 impl From<Activation> for ernn_kernels::Activation {
     fn from(activation: Activation) -> Self {
         match activation {

@@ -141,6 +141,12 @@ fn scale_columns<F: Real>(matrix: &[F], factors: &[F]) -> Vec<F> {
 }
 
 impl Cell for SpectralConfig {
+    const KEPT: usize = 2;
+
+    fn is_bounded(&self) -> bool {
+        self.activation.is_bounded()
+    }
+
     fn check(&self) -> Result<()> {
         check_hidden(self.hidden)?;
         if self.reflections > self.hidden {

@@ -58,6 +58,12 @@ impl UgrnnConfig {
 }
 
 impl Cell for UgrnnConfig {
+    const KEPT: usize = 3;
+
+    fn is_bounded(&self) -> bool {
+        self.activation.is_bounded()
+    }
+
     fn check(&self) -> Result<()> {
         Stacked::check(self.hidden, self.input_rank, self.rank)
     }

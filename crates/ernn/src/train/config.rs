@@ -120,8 +120,8 @@ impl Default for EmbeddingSettings {
     }
 }
 
-/// How the network is trained.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// How the network is trained. The default of each setting asks for nothing; `RunConfig::defaults` has those of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrainingSettings {
     /// Seed of the initial weights, the split, the batches, noise and dropout.
@@ -208,10 +208,11 @@ pub struct TrainingSettings {
 }
 
 /// Whether rare classes weigh more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ClassWeights {
     /// Every sequence weighs the same.
+    #[default]
     None,
     /// Every class weighs the same.
     Balanced,

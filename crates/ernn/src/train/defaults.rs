@@ -6,11 +6,11 @@
 use toml::{Table, Value};
 
 use super::config::overlay;
-use super::{ClassWeights, DataSettings, EmbeddingSettings, ModelSettings, RunConfig, TrainingSettings, experiments};
+use super::{DataSettings, EmbeddingSettings, ModelSettings, RunConfig, TrainingSettings, experiments};
 use crate::cell::{Activation, CellConfig, ErnnConfig, Rank};
 use crate::data::{MissingPolicy, Preparation, TableOptions, TextOptions, Transforms, is_running_text, plain_name};
-use crate::model::{Pooling, Quantize};
-use crate::optim::{OptimizerConfig, Schedule};
+use crate::model::Pooling;
+use crate::optim::Schedule;
 use crate::{Error, Result};
 
 /// What differs between kinds of data.
@@ -135,36 +135,18 @@ fn general(source: &str) -> RunConfig {
         training: TrainingSettings {
             seed: 1,
             epochs: choice.epochs,
-            min_steps: 0,
-            max_steps: 0,
-            halvings: 0,
             batch_size: choice.batch_size,
             learning_rate: choice.learning_rate,
             clip_norm: 1.0,
             validation: 0.2,
-            class_weights: ClassWeights::None,
             input_noise: choice.input_noise,
-            input_offset: 0.0,
-            input_gain: 0.0,
-            input_rotation: 0.0,
-            input_crop: 0.0,
-            input_shift: 0.0,
-            input_warp: 0.0,
-            input_mask_steps: 0.0,
-            input_mask_channels: 0.0,
             average: 0.99,
-            sparsity: 0.0,
-            quantize: Quantize::None,
-            from: None,
             tbptt: if running_text { 50 } else { 0 },
-            patience: 0,
-            retrain: false,
-            optimizer: OptimizerConfig::default(),
             schedule: Schedule::Step {
                 every: choice.halve_every,
                 factor: 0.5,
             },
-            teacher: None,
+            ..TrainingSettings::default()
         },
     }
 }

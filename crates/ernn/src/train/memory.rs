@@ -15,7 +15,6 @@ use ernn_kernels::Isa;
 use super::free_memory;
 use super::parts::Parts;
 use super::{RunConfig, TrainingSettings};
-use crate::cell::CellConfig;
 use crate::data::Task;
 use crate::model::ModelConfig;
 use crate::optim::OptimizerConfig;
@@ -62,7 +61,7 @@ pub fn estimate(model: &ModelConfig, settings: &TrainingSettings, shape: Shape) 
     let blocks = shape.sequences.div_ceil(shape.lanes.max(1)) as u128;
     let places = |steps: usize| shape.sequences as u128 * steps as u128;
     let directions = if model.bidirectional { 2 } else { 1 };
-    let kept: u128 = model.layers.iter().map(|cell| directions * kept_a_step(cell)).sum();
+    let kept: u128 = model.layers.iter().map(|cell| directions * cell.kept() as u128).sum();
     let inputs = model.input_size as u128;
     let logits = match model.task {
         // Chunks of them; the gradient at each state.
@@ -82,17 +81,6 @@ fn optimizer_vectors(optimizer: &OptimizerConfig) -> u128 {
         OptimizerConfig::Adam(_) | OptimizerConfig::AdamW(_) => 2,
         OptimizerConfig::Sgd(_) => 1,
     }
-}
-
-/// Numbers that the kernel of a cell keeps, a step and sequence.
-fn kept_a_step(cell: &CellConfig) -> u128 {
-    let states = match cell.name() {
-        "lstm" => 5,
-        "gru" | "ugrnn" | "fastgrnn" | "gated-antisymmetric" => 3,
-        "deep-transition" => 1,
-        _ => 2,
-    };
-    states * cell.hidden() as u128
 }
 
 /// Refuses a run that needs more than there is.
