@@ -222,7 +222,10 @@ fn what_was_retrained_on_is_not_called_validation() {
     let flags = "train train.csv --epochs 2 --hidden 8 --rank 2";
     let said = place.ok(&format!("{flags} --retrain --out again")).stdout;
     assert!(
-        said.contains("\nretrained: the model is the last epoch of the second pass"),
+        said.matches("\nretrained: the model is the last epoch of the second pass")
+            .count()
+            == 1
+            && said.matches("retrained").count() == 1,
         "{said}"
     );
     let measured = place.json("evaluate again train.csv");

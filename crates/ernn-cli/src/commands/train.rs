@@ -314,10 +314,7 @@ fn summary_of_run(report: &Report, losses: &[f64]) -> String {
     };
     let chosen = match (report.validated, ended) {
         (false, true) => format!("no validation part: the model is the last of {} epochs", report.epochs),
-        _ => format!(
-            "best epoch {} of {}{validation}{second}",
-            report.best_epoch, report.epochs
-        ),
+        _ => format!("best epoch {} of {}{validation}", report.best_epoch, report.epochs),
     };
     format!(
         "{}: {}, {}\n{chosen}, trained in {}, seed {}\n{second}{}{evaluation}{folder}",
