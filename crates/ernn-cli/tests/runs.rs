@@ -373,7 +373,7 @@ fn a_run_goes_on_from_another_ones_weights() {
     place.fails(
         "train --from first --quantize int4 --out other",
         2,
-        &["--quantize", "int8"],
+        &["quantize: found int4", "`int8`"],
     );
 }
 
