@@ -201,7 +201,7 @@ fn samples(bytes: &[u8], format: &Format, path: &Path) -> Result<Sound> {
     };
     if let Some(position) = samples.iter().position(|sample| !sample.is_finite()) {
         let place = format!(", sample {}", position + 1);
-        return Err(Error::format(path, place, &samples[position], "a finite number"));
+        return Err(Error::format(path, place, samples[position], "a finite number"));
     }
     Ok(Sound {
         rate: format.rate,
