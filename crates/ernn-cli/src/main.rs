@@ -10,6 +10,7 @@ mod help;
 mod output;
 mod progress;
 mod reading;
+mod recording_flags;
 mod significant;
 mod table;
 mod table_flags;

@@ -1,9 +1,12 @@
 //! How tables of numbers are read: flags, and what they make of settings.
 
+use std::path::PathBuf;
+
 use clap::Args;
-use ernn::data::{LabelKind, Layout, SourceKind, TableOptions};
+use ernn::data::{LabelKind, Layout, RecordingOptions, SourceKind, TableOptions};
 
 use crate::reading::named;
+use crate::recording_flags::{Labels, RecordingFlags, labels};
 use crate::unused::Flag;
 
 /// What the columns of a table of numbers are.
@@ -17,24 +20,24 @@ pub struct TableFlags {
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     channels: Vec<String>,
     /// Column that says which rows are one sequence [default: series]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", alias = "series")]
     series_column: Option<String>,
     /// Column with the person, session or device of a sequence; a split never divides a group [default: group]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", alias = "group")]
     group_column: Option<String>,
     /// Column by whose numbers the rows of a sequence are ordered [default: step; without one they stay in their order]
     #[arg(long, value_name = "NAME")]
     step_column: Option<String>,
-    /// A log: cut rows that follow each other, and have one label, into sequences of at most N rows
-    #[arg(long, value_name = "N")]
-    window: Option<usize>,
     /// What the first line is: header (names of the columns) or ucr (a sequence a row, its label first, as the UCR archive has it)
     /// [default: header]
     #[arg(long, value_name = "KIND", value_parser = named::<Layout>)]
     layout: Option<Layout>,
-    /// What labels are that look like numbers to predict: ask (refuse them) or classes [default: ask]
-    #[arg(long, value_name = "KIND", value_parser = named::<LabelKind>)]
-    labels: Option<LabelKind>,
+    /// What labels are that look like numbers to predict: ask (refuse them) or classes [default: ask]; or a FILE with labels of recordings:
+    /// a table with start, end and label, labels of Audacity, or Label Studio's JSON
+    #[arg(long, value_name = "KIND|FILE", value_parser = labels)]
+    labels: Option<Labels>,
+    #[command(flatten)]
+    recordings: RecordingFlags,
     /// What only a model and its run know.
     #[arg(skip)]
     known: Known,
@@ -58,30 +61,48 @@ impl TableFlags {
             series_column: name(&self.series_column, &settings.series_column),
             group_column: name(&self.group_column, &settings.group_column),
             step_column: name(&self.step_column, &settings.step_column),
-            window: self.window.or(settings.window),
+            window: self.recordings.window.or(settings.window),
+            recordings: self.recordings.over(self.events(), &settings.recordings),
             layout: self.layout.unwrap_or(settings.layout),
-            labels: self.labels.unwrap_or(settings.labels),
+            labels: self.label_kind().unwrap_or(settings.labels),
             may_lack: list(&self.known.may_lack, &settings.may_lack),
             of_model: list(&self.known.of_model, &settings.of_model),
         }
     }
 
+    fn label_kind(&self) -> Option<LabelKind> {
+        match self.labels {
+            Some(Labels::Kind(kind)) => Some(kind),
+            _ => None,
+        }
+    }
+
+    fn events(&self) -> Option<PathBuf> {
+        match &self.labels {
+            Some(Labels::Events(path)) => Some(path.clone()),
+            _ => None,
+        }
+    }
+
     /// Which of the flags were given, and whether they apply to a kind of data.
-    pub fn applying(&self, kind: SourceKind) -> [Flag; 8] {
+    pub fn applying(&self, kind: SourceKind) -> Vec<Flag> {
         use SourceKind::{Arrays, Other, Recordings, Table, Texts, Ts};
         let table = matches!(kind, Table | Texts | Other);
         let own = table || matches!(kind, Ts | Arrays | Recordings);
         let tables = "tables of your own";
-        [
+        let mut flags = vec![
             ("--ignore", !self.ignore.is_empty(), table, tables),
             ("--channels", !self.channels.is_empty(), table, tables),
             ("--series-column", self.series_column.is_some(), table, tables),
             ("--group-column", self.group_column.is_some(), table, tables),
             ("--step-column", self.step_column.is_some(), table, tables),
-            ("--window", self.window.is_some(), table, tables),
             ("--layout", self.layout.is_some(), table, tables),
-            ("--labels", self.labels.is_some(), own, "data of your own"),
-        ]
+            ("--labels", self.label_kind().is_some(), own, "data of your own"),
+            ("--labels", self.events().is_some(), table, "recordings of your own"),
+        ];
+        let recordings = self.recordings.given().into_iter();
+        flags.extend(recordings.map(|(flag, given)| (flag, given, table, "recordings of your own")));
+        flags
     }
 
     /// The flags over the settings of a run, for new data that its model reads: it may lack the run's label and group, and what the run
@@ -93,6 +114,11 @@ impl TableFlags {
         TableOptions {
             may_lack: names.cloned().chain(label.map(String::from)).collect(),
             of_model: channels.to_vec(),
+            // Events are of the recordings that they were made for.
+            recordings: RecordingOptions {
+                events: self.events(),
+                ..self.recordings.over(None, &settings.recordings)
+            },
             ..self.over(settings)
         }
     }
@@ -106,9 +132,12 @@ impl From<TableOptions> for TableFlags {
             series_column: options.series_column,
             group_column: options.group_column,
             step_column: options.step_column,
-            window: options.window,
+            recordings: (options.window, options.recordings.clone()).into(),
             layout: Some(options.layout),
-            labels: Some(options.labels),
+            labels: match options.recordings.events {
+                Some(path) => Some(Labels::Events(path)),
+                None => Some(Labels::Kind(options.labels)),
+            },
             known: Known {
                 may_lack: options.may_lack,
                 of_model: options.of_model,
@@ -119,6 +148,8 @@ impl From<TableOptions> for TableFlags {
 
 #[cfg(test)]
 mod tests {
+    use ernn::data::Span;
+
     use super::*;
 
     #[test]
@@ -126,7 +157,7 @@ mod tests {
         let settings = TableOptions {
             ignore: vec!["time".to_string()],
             group_column: Some("person".to_string()),
-            window: Some(9),
+            window: Some(Span::Steps(9)),
             layout: Layout::Ucr,
             ..TableOptions::default()
         };

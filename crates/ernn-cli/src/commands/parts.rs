@@ -76,7 +76,9 @@ impl Opened {
         }
         if !self.splits() {
             let name = if self.trained_on_it { "train" } else { "all" };
-            return Ok((name, View::of(&self.dataset.train)));
+            let part = &self.dataset.train;
+            let apart = View::chosen(part, &part.apart());
+            return Ok((name, if self.trained_on_it { View::of(part) } else { apart }));
         }
         match self.split(saved)? {
             (_, Some(validation)) => Ok(("validation", validation)),

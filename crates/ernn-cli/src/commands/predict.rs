@@ -171,7 +171,8 @@ fn open(saved: &SavedModel, source: Source, options: &OpenOptions) -> Result<Seq
         return Ok(data::read_sequences(pipe, options)?);
     }
     let is_recording = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("wav"));
-    if path.is_dir() || is_recording {
+    let is_folder = path.is_dir() && !options.table.is_of_recordings();
+    if is_folder || is_recording {
         return Ok(data::open_recordings(
             path,
             &saved.provenance.dataset,
@@ -184,10 +185,10 @@ fn open(saved: &SavedModel, source: Source, options: &OpenOptions) -> Result<Seq
 /// A line for each class that the model gives.
 fn class_lines(models: &Ensemble, sequences: &Sequences, form: Form) -> Result<(String, Vec<String>)> {
     let answers = timed("prediction", || models.predict_each(&sequences.part, &sequences.names))?;
-    let (classes, names) = (&models.first().classes, &sequences.names);
+    let classes = &models.first().classes;
     let lines = match form.format {
-        Format::Csv => as_csv(classes, names, &answers, form.digits),
-        Format::Json => as_json(classes, names, &answers, form.digits),
+        Format::Csv => as_csv(classes, sequences, &answers, form.digits),
+        Format::Json => as_json(classes, sequences, &answers, form.digits),
     };
     Ok((lines, problems(answers)))
 }
@@ -202,16 +203,14 @@ fn number_lines(models: &Ensemble, sequences: &Sequences, format: Format) -> Res
     let answers = models.number_each(&sequences.part, &sequences.names)?;
     let mut lines = String::new();
     if format == Format::Csv {
-        lines += "sequence,value\n";
+        lines += &format!("{},value\n", head(sequences));
     }
-    for (name, answer) in sequences.names.iter().zip(&answers) {
+    for (index, answer) in answers.iter().enumerate() {
         lines += &match (format, answer) {
-            (Format::Csv, Ok(value)) => format!("{},{value}\n", quoted(name)),
-            (Format::Csv, Err(_)) => format!("{},\n", quoted(name)),
-            (Format::Json, Ok(value)) => format!("{}\n", json!({"sequence": name, "value": value})),
-            (Format::Json, Err(problem)) => {
-                format!("{}\n", json!({"sequence": name, "value": null, "problem": problem}))
-            }
+            (Format::Csv, Ok(value)) => format!("{},{value}\n", beginning(sequences, index)),
+            (Format::Csv, Err(_)) => format!("{},\n", beginning(sequences, index)),
+            (Format::Json, Ok(value)) => json_line(sequences, index, json!({"value": value})),
+            (Format::Json, Err(problem)) => json_line(sequences, index, json!({"value": null, "problem": problem})),
         };
     }
     Ok((lines, problems(answers)))
@@ -227,15 +226,46 @@ fn refuse_known(file: &str) -> Result<()> {
     )))
 }
 
+/// The columns that say which sequence a line is about; a window has its times.
+fn head(sequences: &Sequences) -> &'static str {
+    if sequences.times.is_empty() {
+        "sequence"
+    } else {
+        "sequence,start,end"
+    }
+}
+
+/// What stands in them.
+fn beginning(sequences: &Sequences, index: usize) -> String {
+    let name = quoted(&sequences.names[index]);
+    match sequences.times.get(index) {
+        Some([start, end]) => format!("{name},{},{}", quoted(start), quoted(end)),
+        None => name,
+    }
+}
+
+/// A line about a sequence with these entries behind its name and its times.
+fn json_line(sequences: &Sequences, index: usize, entries: Value) -> String {
+    let mut line = json!({"sequence": sequences.names[index]});
+    if let Some([start, end]) = sequences.times.get(index) {
+        line["start"] = json!(start);
+        line["end"] = json!(end);
+    }
+    for (name, value) in entries.as_object().into_iter().flatten() {
+        line[name] = value.clone();
+    }
+    format!("{line}\n")
+}
+
 /// A line for each sequence; of one without an answer all but its name is empty.
-fn as_csv(classes: &[String], names: &[String], answers: &[Answer<Prediction>], digits: usize) -> String {
-    let mut text = String::from("sequence,class");
+fn as_csv(classes: &[String], sequences: &Sequences, answers: &[Answer<Prediction>], digits: usize) -> String {
+    let mut text = format!("{},class", head(sequences));
     for class in classes {
         text += &format!(",{}", quoted(&format!("p_{class}")));
     }
     text += "\n";
-    for (name, answer) in names.iter().zip(answers) {
-        text += &quoted(name);
+    for (index, answer) in answers.iter().enumerate() {
+        text += &beginning(sequences, index);
         match answer {
             Ok(prediction) => {
                 text += &format!(",{}", quoted(&classes[prediction.class]));
@@ -250,21 +280,20 @@ fn as_csv(classes: &[String], names: &[String], answers: &[Answer<Prediction>], 
     text
 }
 
-fn as_json(classes: &[String], names: &[String], answers: &[Answer<Prediction>], digits: usize) -> String {
-    let line = |(name, answer): (&String, &Answer<Prediction>)| match answer {
+fn as_json(classes: &[String], sequences: &Sequences, answers: &[Answer<Prediction>], digits: usize) -> String {
+    let entries = |answer: &Answer<Prediction>| match answer {
         Ok(prediction) => {
             let pairs = classes.iter().zip(&prediction.probabilities);
             let pairs = pairs.map(|(class, &value)| (class.clone(), significant(value, digits)));
             let probabilities: Map<String, Value> = pairs.collect();
             let class = &classes[prediction.class];
-            json!({"sequence": name, "class": class, "probabilities": probabilities})
+            json!({"class": class, "probabilities": probabilities})
         }
-        Err(problem) => json!({"sequence": name, "class": null, "probabilities": null, "problem": problem}),
+        Err(problem) => json!({"class": null, "probabilities": null, "problem": problem}),
     };
-    names
-        .iter()
-        .zip(answers)
-        .map(|pair| format!("{}\n", line(pair)))
+    let lines = answers.iter().enumerate();
+    lines
+        .map(|(index, answer)| json_line(sequences, index, entries(answer)))
         .collect()
 }
 
@@ -283,20 +312,28 @@ mod tests {
     #[test]
     fn names_with_separators_are_quoted() {
         let classes = ["plain", "a, \"b\""].map(String::from);
-        let names = ["1", "2"].map(String::from);
+        let mut sequences = Sequences {
+            names: ["1", "2"].map(String::from).to_vec(),
+            ..Sequences::default()
+        };
         let prediction = Prediction {
             class: 1,
             probabilities: vec![0.25, 0.75],
         };
         let answers = [Ok(prediction), Err("why".to_string())];
         let expected = "sequence,class,p_plain,\"p_a, \"\"b\"\"\"\n1,\"a, \"\"b\"\"\",0.25,0.75\n2,,,\n";
-        assert_eq!(as_csv(&classes, &names, &answers, 4), expected);
-        let lines = as_json(&classes, &names, &answers, 4);
+        assert_eq!(as_csv(&classes, &sequences, &answers, 4), expected);
+        let lines = as_json(&classes, &sequences, &answers, 4);
         let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(lines[0]["probabilities"]["a, \"b\""], 0.75);
         assert_eq!(
             (&lines[1]["class"], &lines[1]["problem"]),
             (&Value::Null, &"why".into())
         );
+        sequences.times = [["0", "2.56"], ["2.56", "5.12"]]
+            .map(|pair| pair.map(String::from))
+            .to_vec();
+        assert!(as_csv(&classes, &sequences, &answers, 4).contains("\n2,2.56,5.12,,,\n"));
+        assert!(as_json(&classes, &sequences, &answers, 4).contains("\"start\":\"2.56\""));
     }
 }

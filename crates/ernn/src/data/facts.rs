@@ -1,6 +1,6 @@
 //! What a data set holds, in numbers, for `ernn data info`.
 
-use super::{Dataset, Normalization, Part, Task, View, known};
+use super::{Dataset, Normalization, Part, RecordingFacts, Task, View, known};
 
 /// The facts of a data set.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -19,6 +19,9 @@ pub struct DatasetFacts {
     pub vocabulary: usize,
     /// Training, validation and test part, those that are there.
     pub parts: Vec<PartFacts>,
+    /// What became of the recordings of each part, where sequences are cut from them; else empty.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub recordings: Vec<RecordingFacts>,
     /// Features that never change in the training part.
     pub constant_features: Vec<String>,
     /// Whether each class has as many sequences in each part as published; `None` for data of which no number is known.
@@ -72,6 +75,7 @@ pub fn describe(dataset: &Dataset) -> DatasetFacts {
             .parts()
             .map(|(name, part)| describe_part(name, part, dataset.classes.len()))
             .collect(),
+        recordings: dataset.recordings.clone(),
         constant_features: constant.map(|(name, _)| name.clone()).collect(),
         as_published: known::is_as_published(dataset),
         megabytes: bytes as f64 / 1e6,

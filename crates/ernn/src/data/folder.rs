@@ -11,7 +11,8 @@ use super::raw::{Raw, assemble};
 use super::{Dataset, OpenOptions, audio, known, npy};
 use crate::{Error, Result};
 
-const PARTS: [&str; 3] = ["train", "validation", "test"];
+/// The parts of a data set.
+pub(super) const PARTS: [&str; 3] = ["train", "validation", "test"];
 
 /// Opens a folder.
 pub(super) fn open(name: &str, folder: &Path, options: &OpenOptions) -> Result<Dataset> {

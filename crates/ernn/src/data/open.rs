@@ -7,7 +7,7 @@ use super::raw::{Raw, assemble};
 use super::similar::{is_misspelled, similar};
 use super::{
     Dataset, MissingPolicy, Preparation, Sequences, TableOptions, TextOptions, Vocabulary, csv, folder, known, labels,
-    npy, npz, text, ts,
+    log_folder, npy, npz, text, ts,
 };
 use crate::{Error, Result};
 
@@ -73,6 +73,9 @@ fn open_numbers(name_or_path: &str, path: &Path, options: &OpenOptions) -> Resul
         return Format::read_stream(std::io::stdin().lock(), Path::new(STDIN_NAME), options)
             .and_then(|parts| assembled(STDIN_NAME, parts, options));
     }
+    if path.is_dir() && options.table.is_of_recordings() {
+        return log_folder::open(name_or_path, path, options);
+    }
     if path.is_dir() {
         return folder::open(name_or_path, path, options);
     }
@@ -122,9 +125,20 @@ fn nothing_of(name: &str) -> Error {
 /// # Errors
 /// As [`open`].
 pub fn open_sequences(path: &Path, options: &OpenOptions) -> Result<Sequences> {
+    let options = &of_every_window(options);
+    if path.is_dir() {
+        return log_folder::open_sequences(path, options);
+    }
     Format::read_part(path, options)?
         .finish(options.missing)?
         .into_sequences()
+}
+
+/// The options for data that is asked about: each window of a recording gets an answer, whatever its labels.
+fn of_every_window(options: &OpenOptions) -> OpenOptions {
+    let mut options = options.clone();
+    options.table.recordings.every_window = true;
+    options
 }
 
 /// Reads a file from a stream, e.g. standard input, as sequences in its order: a table, arrays or series, as its content says.
@@ -132,6 +146,7 @@ pub fn open_sequences(path: &Path, options: &OpenOptions) -> Result<Sequences> {
 /// # Errors
 /// As [`open`]; the place is called `standard input`.
 pub fn read_sequences(reader: impl Read, options: &OpenOptions) -> Result<Sequences> {
+    let options = &of_every_window(options);
     one_part(
         Format::read_stream(reader, Path::new(STDIN_NAME), options)?,
         Path::new(STDIN_NAME),

@@ -1,5 +1,6 @@
 //! The containers: ragged sequences of one part, and the data set that holds up to three parts.
 
+use super::RecordingFacts;
 use super::values::{Images, Values};
 
 /// Sequences of one part (train, validation or test), ragged: sequence `i` is the steps `offsets[i]..offsets[i+1]`.
@@ -22,6 +23,8 @@ pub struct Part {
     /// The group (subject, speaker, session) of each sequence; empty where the data names none. A validation split never
     /// divides a group.
     pub groups: Vec<u32>,
+    /// Whether a sequence, a window of a recording, overlaps one before it; empty if none does. Only training reads those that do.
+    pub overlapping: Vec<bool>,
     /// Positions in `values`, ascending, that were missing in the source and have been filled: statistics skip them.
     pub filled: Vec<usize>,
 }
@@ -196,12 +199,22 @@ impl Part {
             filled: filled.collect(),
             labels: of(&self.labels),
             groups: of(&self.groups),
+            overlapping: indices
+                .iter()
+                .filter_map(|&index| self.overlapping.get(index).copied())
+                .collect(),
             step_labels: step_labels.copied().collect(),
             numbers: numbers(&self.numbers),
             weights: numbers(&self.weights),
             offsets,
             values,
         }
+    }
+
+    /// The sequences that overlap none before them, in their order: those that judge a model.
+    pub fn apart(&self) -> Vec<usize> {
+        let apart = |&sequence: &usize| !self.overlapping.get(sequence).is_some_and(|&overlapping| overlapping);
+        (0..self.len()).filter(apart).collect()
     }
 
     /// The first tokens of a text alone.
@@ -249,6 +262,8 @@ pub struct Dataset {
     pub validation: Option<Part>,
     /// The test part, where there is one.
     pub test: Option<Part>,
+    /// What became of the recordings of each part, in the order of [`Dataset::parts`], where sequences are cut from them; else empty.
+    pub recordings: Vec<RecordingFacts>,
     /// What a person should know about how the files were understood, a sentence each.
     pub notes: Vec<String>,
 }
@@ -288,6 +303,8 @@ pub struct Sequences {
     pub classes: Vec<String>,
     /// What the file calls each sequence: the `series` value of a long table, else its number from 1.
     pub names: Vec<String>,
+    /// From when to when each sequence goes, of windows of recordings; else empty.
+    pub times: Vec<[String; 2]>,
     /// The sequences themselves.
     pub part: Part,
     /// What a person should know about how the file was understood, a sentence each.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::channels::{self, ChannelMatch};
 use super::labels::{self, Names};
-use super::{Dataset, MissingPolicy, Part, Sequences, missing};
+use super::{Dataset, MissingPolicy, Part, RecordingFacts, Sequences, missing};
 use crate::{Error, Result};
 
 /// The content of one file (or of the arrays that belong together).
@@ -28,6 +28,10 @@ pub(crate) struct Raw {
     pub declared: Vec<String>,
     /// Where the first missing value stands, e.g. `, line 3, column "x"`.
     pub first_missing: Option<String>,
+    /// From when to when each sequence goes, as a person says it, of windows of recordings; else empty.
+    pub times: Vec<[String; 2]>,
+    /// What became of recordings, where sequences are cut from them.
+    pub recordings: Option<RecordingFacts>,
     /// What a person should know about how the file was understood, a sentence each.
     pub notes: Vec<String>,
 }
@@ -52,6 +56,28 @@ impl Raw {
         Ok(self)
     }
 
+    /// Leaves out windows that overlap one before them: those that judge a model are no two of the same steps.
+    pub fn keep_apart(&mut self) {
+        if self.part.overlapping.is_empty() {
+            return;
+        }
+        let apart = self.part.apart();
+        self.part = self.part.select(&apart);
+        self.part.overlapping.clear();
+        self.names = apart
+            .iter()
+            .filter_map(|&sequence| self.names.get(sequence).cloned())
+            .collect();
+        self.times = apart
+            .iter()
+            .filter_map(|&sequence| self.times.get(sequence).cloned())
+            .collect();
+        self.notes.push(format!(
+            "{} of these windows overlap none before them: those judge",
+            apart.len()
+        ));
+    }
+
     /// The sequences on their own, labels in class order.
     pub fn into_sequences(mut self) -> Result<Sequences> {
         let classes = self.classes();
@@ -67,6 +93,7 @@ impl Raw {
             feature_names: self.feature_names,
             classes,
             names,
+            times: self.times,
             part: self.part,
             notes: self.notes,
         })
@@ -86,6 +113,8 @@ pub(crate) fn assemble(name: &str, mut train: Raw, others: [Option<Raw>; 2]) -> 
     labels::map(&mut train.part, &train.labels.names, &classes, &source)?;
     let mut notes = std::mem::take(&mut train.notes);
     notes.extend(others.iter().flatten().flat_map(|raw| raw.notes.clone()));
+    let recordings = std::iter::once(&train).chain(others.iter().flatten());
+    let recordings = recordings.filter_map(|raw| raw.recordings.clone()).collect();
     let [validation, test] = others.map(|other| other.map(|raw| fit_to(&train, &classes, raw)).transpose());
     Ok(Dataset {
         name: name.to_owned(),
@@ -94,6 +123,7 @@ pub(crate) fn assemble(name: &str, mut train: Raw, others: [Option<Raw>; 2]) -> 
         test: test?,
         feature_names: train.feature_names,
         train: train.part,
+        recordings,
         notes,
         ..Dataset::default()
     })

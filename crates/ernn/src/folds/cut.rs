@@ -15,6 +15,7 @@ pub(super) fn dataset_of(dataset: &Dataset, cut: &Folds, fold: usize) -> Dataset
         train: dataset.train.select(&cut.rest(fold)),
         validation: dataset.validation.clone(),
         test: Some(dataset.train.select(&cut.held_out[fold])),
+        recordings: Vec::new(),
         notes: Vec::new(),
     }
 }

@@ -67,7 +67,10 @@ pub fn split(dataset: &Dataset, fraction: f64, seed: u64) -> Result<(View<'_>, O
     if dataset.task == Task::NextToken {
         return Ok(split_text(&dataset.train, fraction));
     }
-    let (fit, validation) = data::split(&dataset.train, fraction, seed)?;
+    let (fit, mut validation) = data::split(&dataset.train, fraction, seed)?;
+    // Windows that overlap say the same twice.
+    let overlapping = &dataset.train.overlapping;
+    validation.retain(|&sequence| !overlapping.get(sequence).is_some_and(|&overlapping| overlapping));
     Ok((
         View::chosen(&dataset.train, &fit),
         Some(View::chosen(&dataset.train, &validation)),

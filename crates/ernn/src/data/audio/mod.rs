@@ -24,6 +24,7 @@ mod wav;
 
 use std::path::PathBuf;
 
+pub(super) use resample::bessel;
 pub use unlabelled::{open_recordings, sound_features};
 
 use super::known::{Entry, Known};

@@ -92,7 +92,7 @@ fn weight(t: f64, narrowing: f64) -> f64 {
 }
 
 /// The modified Bessel function of the first kind and order 0, by its power series.
-fn bessel(x: f64) -> f64 {
+pub(in crate::data) fn bessel(x: f64) -> f64 {
     let mut term = 1.0;
     let mut sum = 1.0;
     for k in 1..60 {

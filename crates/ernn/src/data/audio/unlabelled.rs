@@ -64,6 +64,7 @@ pub fn open_recordings(path: &Path, dataset: &str, features: &[String]) -> Resul
             labels: Vec::new(),
             ..part
         },
+        times: Vec::new(),
         notes: Vec::new(),
     })
 }

@@ -69,15 +69,15 @@ impl Channel {
 }
 
 /// Whether a feature never changes within a sequence and is another number in nearly every one.
-pub(super) fn identifies(values: &[f32], offsets: &[usize], features: usize, feature: usize) -> bool {
-    let sequences = offsets.len().saturating_sub(1);
-    let longer = offsets.windows(2).filter(|pair| pair[1] - pair[0] > 1).count();
+pub(super) fn identifies(values: &[&[f32]], features: usize, feature: usize) -> bool {
+    let sequences = values.len();
+    let longer = values.iter().filter(|own| own.len() > features).count();
     if sequences < SEQUENCES || 2 * longer < sequences {
         return false;
     }
     let mut firsts = Vec::new();
-    for pair in offsets.windows(2) {
-        let mut own = (pair[0]..pair[1]).map(|step| values[step * features + feature].to_bits());
+    for own in values {
+        let mut own = own.iter().skip(feature).step_by(features).map(|value| value.to_bits());
         let Some(first) = own.next() else { continue };
         if own.any(|other| other != first) {
             return false;
@@ -121,13 +121,19 @@ mod tests {
 
     #[test]
     fn an_identifier_never_changes_and_differs() {
-        let offsets: Vec<usize> = (0..=10).map(|sequence| 2 * sequence).collect();
-        let values = |own: &dyn Fn(usize) -> f32| -> Vec<f32> {
-            (0..20).flat_map(|step| [(step % 3) as f32, own(step / 2)]).collect()
+        let values = |own: &dyn Fn(usize) -> f32| -> Vec<Vec<f32>> {
+            let step = |step: usize| [(step % 3) as f32, own(step / 2)];
+            (0..10)
+                .map(|sequence| [step(2 * sequence), step(2 * sequence + 1)].concat())
+                .collect()
+        };
+        let identifies = |values: &[Vec<f32>], feature| {
+            let values: Vec<&[f32]> = values.iter().map(Vec::as_slice).collect();
+            identifies(&values, 2, feature)
         };
         let unique = values(&|sequence| sequence as f32);
-        assert!(identifies(&unique, &offsets, 2, 1) && !identifies(&unique, &offsets, 2, 0));
-        assert!(!identifies(&values(&|sequence| (sequence % 4) as f32), &offsets, 2, 1));
-        assert!(!identifies(&unique, &offsets[..4], 2, 1), "too few to say");
+        assert!(identifies(&unique, 1) && !identifies(&unique, 0));
+        assert!(!identifies(&values(&|sequence| (sequence % 4) as f32), 1));
+        assert!(!identifies(&unique[..3], 1), "too few to say");
     }
 }

@@ -11,6 +11,7 @@ pub(super) struct Columns {
     pub names: Vec<String>,
     pub series: Option<usize>,
     pub step: Option<usize>,
+    pub time: Option<usize>,
     pub label: Option<usize>,
     pub group: Option<usize>,
     /// The channels of a long table, the steps of a wide one.
@@ -27,8 +28,8 @@ pub(super) struct Columns {
 pub(super) enum Shape {
     /// A step of the sequence that the series column names.
     Long,
-    /// A step of a log, which is cut into sequences of so many rows.
-    Log(usize),
+    /// A step of a recording, which is cut.
+    Log,
     /// A sequence of one channel.
     Wide,
     /// Nobody knows.
@@ -51,6 +52,11 @@ impl Columns {
         };
         let options = said.options;
         let series = roles.take("--series-column", options.series_column.as_deref(), "series")?;
+        let time = options.recordings.time_column.as_deref();
+        let time = time
+            .map(|name| roles.take("--time", Some(name), ""))
+            .transpose()?
+            .flatten();
         let step = roles.take("--step-column", options.step_column.as_deref(), "step")?;
         let label = roles.take("--label-column", said.label, "label")?;
         let group = roles.take("--group-column", options.group_column.as_deref(), "group")?;
@@ -67,15 +73,16 @@ impl Columns {
         }
         let texts: Vec<&str> = values.iter().map(|&column| names[column].as_str()).collect();
         let is_wide = step.is_none() && names::steps(&texts).into_iter().all(|is_step| is_step);
-        let shape = match (series, options.window) {
-            (_, Some(rows)) => Shape::Log(rows),
-            (Some(_), None) => Shape::Long,
-            (None, None) if is_wide => Shape::Wide,
-            (None, None) => Shape::Unclear,
+        let shape = match series {
+            _ if options.is_of_recordings() => Shape::Log,
+            Some(_) => Shape::Long,
+            None if is_wide => Shape::Wide,
+            None => Shape::Unclear,
         };
         Ok(Columns {
             series,
             step,
+            time,
             label,
             group,
             values,

@@ -42,6 +42,11 @@ impl Rows {
         }
     }
 
+    /// What was seen of each channel.
+    pub fn channels(&self) -> &[Channel] {
+        &self.channels
+    }
+
     /// Takes the values of the current row.
     pub fn push(&mut self, table: &mut Table) -> Result<()> {
         let features = table.columns.values.len();
@@ -69,7 +74,11 @@ impl Rows {
                 table,
                 (0..features).filter(|&feature| several && self.channels[feature].rises()),
             )?;
-            let identifies = |&feature: &usize| channel::identifies(&self.values, &self.offsets, features, feature);
+            let sequences = self.offsets.windows(2);
+            let sequences: Vec<&[f32]> = sequences
+                .map(|pair| &self.values[pair[0] * features..pair[1] * features])
+                .collect();
+            let identifies = |&feature: &usize| channel::identifies(&sequences, features, feature);
             survey::refuse_identifier(table, (0..features).filter(identifies))?;
         }
         self.values.shrink_to_fit();

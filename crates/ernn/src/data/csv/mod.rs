@@ -3,7 +3,7 @@
 //! ```text
 //! long: series,step,x,y,label       one row a step; step, label and group are optional, any number of value columns
 //! wide: 0,1,2,3,label               one row a sequence of one channel; the other columns are called as steps are: numbers, or t0, t1
-//! log:  time,x,y,label              with --window: rows that follow each other and have one label, cut into sequences
+//! log:  time,x,y,label              with --window or --time: recordings, cut into windows
 //! ucr:  1 0.25 0.5                  with --layout ucr: no header, the label, then the steps of one channel
 //! ```
 //!
@@ -17,10 +17,10 @@
 mod channel;
 mod columns;
 mod growing;
+mod log;
 mod long;
 mod names;
 mod options;
-mod pieces;
 pub(super) mod records;
 pub(super) mod separator;
 mod survey;
@@ -40,6 +40,7 @@ use self::records::{Broken, Records, Separator};
 use super::OpenOptions;
 use super::number::{Decimal, parse_as, shown};
 use super::raw::Raw;
+use super::recordings::{self, Log};
 use super::text::InvalidText;
 use super::text::checked::{Checked, table_error};
 use super::text::encoding::Decoded;
@@ -52,6 +53,16 @@ pub(crate) fn read(path: &Path, options: &OpenOptions) -> Result<Raw> {
     match read_rows(Box::new(open()?), path, options, !again)? {
         Some(raw) => Ok(raw),
         None => read_stream(open()?, path, options),
+    }
+}
+
+/// Reads the recordings of a file, not yet cut.
+pub(crate) fn read_log(path: &Path, options: &OpenOptions) -> Result<Log> {
+    let file = File::open(path).map_err(Error::io(path, "read"))?;
+    let table = Table::open(Box::new(file), path, options)?;
+    match table.columns.doubtful.is_empty() {
+        true => log::read(table),
+        false => Err(survey::ask(table)),
     }
 }
 
@@ -74,7 +85,10 @@ fn read_rows<'a>(
         _ if !table.columns.doubtful.is_empty() => Err(survey::ask(table)),
         Shape::Wide => wide::read(table).map(Some),
         Shape::Long => long::read(table, keep_steps),
-        Shape::Log(rows) => pieces::read(table, rows).map(Some),
+        Shape::Log => {
+            let log = log::read(table)?;
+            recordings::cut(log, options.table.window, &options.table.recordings).map(Some)
+        }
     }
 }
 
@@ -169,7 +183,7 @@ impl<'a> Table<'a> {
     /// Whether a column means anything to us.
     fn is_read(&self, column: usize) -> bool {
         let columns = &self.columns;
-        let roles = [columns.series, columns.step, columns.label, columns.group];
+        let roles = [columns.series, columns.step, columns.time, columns.label, columns.group];
         roles.contains(&Some(column)) || columns.values.contains(&column) || column >= columns.names.len()
     }
 

@@ -1,6 +1,7 @@
 //! How a table of numbers is read: what each column is, where the names alone do not say it.
 
 use super::super::OpenOptions;
+use super::super::recordings::{RecordingOptions, Span};
 
 /// How a table of numbers is read. The label column and the encoding are those of [`TextOptions`](crate::data::TextOptions).
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -21,9 +22,12 @@ pub struct TableOptions {
     /// The column by whose numbers the rows of a sequence are ordered; `None`: `step`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step_column: Option<String>,
-    /// Rows of a sequence at most, for a log: rows that follow each other and have one label are cut into sequences of this many.
+    /// The length of a window, where a row is a step of a recording that is cut into windows.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub window: Option<usize>,
+    pub window: Option<Span>,
+    /// How recordings are cut.
+    #[serde(skip_serializing_if = "RecordingOptions::is_default")]
+    pub recordings: RecordingOptions,
     /// Whether there is a header.
     #[serde(skip_serializing_if = "Layout::is_default")]
     pub layout: Layout,
@@ -42,6 +46,11 @@ impl TableOptions {
     /// Nothing was said.
     pub fn is_default(&self) -> bool {
         *self == TableOptions::default()
+    }
+
+    /// Whether a row is a step of a recording that is cut: a window or a time column was named.
+    pub fn is_of_recordings(&self) -> bool {
+        self.window.is_some() || self.recordings.time_column.is_some()
     }
 }
 

@@ -7,6 +7,7 @@ use super::columns::Shape;
 use super::names::{self, Sound, quoted, sound};
 use super::{Table, advance};
 use crate::data::number::{exact, is_missing, shown};
+use crate::data::recordings::is_iso;
 use crate::{Error, Result};
 
 /// Distinct texts of a column that are counted.
@@ -54,6 +55,11 @@ impl Facts {
         self.numbers + self.missing == self.cells
     }
 
+    /// Times in words.
+    fn are_times(&self) -> bool {
+        !self.distinct.is_empty() && self.distinct.iter().take(9).all(|text| is_iso(text))
+    }
+
     fn are_sentences(&self) -> bool {
         !self.are_numbers() && self.words >= WORDS * (self.cells - self.missing)
     }
@@ -74,6 +80,8 @@ impl Facts {
             "numbers that rise".to_owned()
         } else if self.are_numbers() {
             "numbers".to_owned()
+        } else if self.are_times() {
+            "times".to_owned()
         } else if self.are_sentences() {
             "sentences".to_owned()
         } else {
@@ -204,6 +212,9 @@ impl Survey<'_, '_> {
                 way(&flags, &format!("a step a row, and a sequence a {}", self.name(series)))
             }
             None => {
+                for flag in &mut flags {
+                    *flag = flag.replace("--step-column ", "--time ");
+                }
                 flags.insert(0, format!("--window {}", (self.rows / 20).clamp(2, 128)));
                 way(
                     &flags,
@@ -250,7 +261,7 @@ impl Survey<'_, '_> {
                 sound == Some(Sound::Time) || (sound.is_none() && facts.rise() && self.rows > 15)
             };
             match sound(self.name(column)) {
-                sound if is_clock(sound) && facts.are_numbers() && !step => {
+                sound if is_clock(sound) && (facts.are_numbers() || facts.are_times()) && !step => {
                     step = true;
                     flags.push(self.flag("--step-column", column));
                 }

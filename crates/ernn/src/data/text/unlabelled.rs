@@ -89,6 +89,7 @@ impl Tokens {
             classes: Vec::new(),
             names,
             part: Part::of_tokens(self.tokens, offsets, Vec::new()),
+            times: Vec::new(),
             notes: Vec::new(),
         })
     }

@@ -39,7 +39,7 @@ fn a_table_that_is_neither_long_nor_wide_is_a_question() {
     let found = error(&("timestamp_ms,ax,ay,az,activity\n".to_owned() + &rows(4)));
     for part in [
         "found 60 rows with the columns timestamp_ms (numbers that rise), ax (numbers), ay (numbers), az (numbers), activity (2 texts)",
-        "\n  --window 3 --step-column timestamp_ms --label-column activity: a step a row of one long recording",
+        "\n  --window 3 --time timestamp_ms --label-column activity: a step a row of one long recording",
         "\n  --series-column COLUMN",
     ] {
         assert!(found.contains(part), "{part} in {found}");

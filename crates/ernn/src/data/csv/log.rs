@@ -1,0 +1,161 @@
+//! Recordings: a row a step, and nothing that says where a sequence ends. Rows of one series and group are one recording; how it is cut is
+//! for [`recordings`](super::super::recordings) to say.
+
+use std::collections::HashMap;
+
+use super::super::number::{exact, is_missing, shown};
+use super::super::recordings::{Log, Recording, TimeReader, UNLABELLED};
+use super::channel;
+use super::long::Rows;
+use super::survey;
+use super::{Line, Table};
+use crate::Result;
+
+/// The series and the group of some rows, as they stand in their cells.
+type Key = (Vec<u8>, Vec<u8>);
+
+/// A recording that is being read.
+struct Growing {
+    recording: Recording,
+    /// The time or step of the row before, and its line.
+    last: (f64, Line),
+}
+
+/// Reads all recordings of a table.
+pub(super) fn read(mut table: Table) -> Result<Log> {
+    let mut log = Log {
+        files: vec![table.path.to_owned()],
+        feature_names: table
+            .columns
+            .values
+            .iter()
+            .map(|&column| table.columns.names[column].clone())
+            .collect(),
+        time_column: table.columns.time.map(|column| table.columns.names[column].clone()),
+        ..Log::default()
+    };
+    let mut rows = Rows::new(&table);
+    let mut times = TimeReader::default();
+    let mut places: HashMap<Key, usize> = HashMap::new();
+    let mut growing: Vec<Growing> = Vec::new();
+    let mut current: Option<(Key, usize)> = None;
+    while table.next_row()? {
+        let place = match &current {
+            Some((key, place)) if is_of(&table, key) => *place,
+            _ => {
+                let key = key(&table);
+                let place = *places.entry(key.clone()).or_insert_with(|| {
+                    growing.push(begin(&table, &key, &mut log));
+                    growing.len() - 1
+                });
+                current = Some((key, place));
+                place
+            }
+        };
+        let own = &mut growing[place];
+        take_time(&table, own, &mut times)?;
+        take_label(&table, own, &mut log);
+        rows.push(&mut table)?;
+        own.recording.values.append(&mut rows.values);
+        own.recording.rows += 1;
+    }
+    log.form = times.form();
+    log.first_missing = rows.first_missing.take();
+    log.recordings = growing.into_iter().map(|own| own.recording).collect();
+    check_channels(&table, &rows, &log)?;
+    Ok(log)
+}
+
+fn key(table: &Table) -> Key {
+    let text = |column: Option<usize>| column.map_or_else(Vec::new, |column| table.text(column).to_vec());
+    (text(table.columns.series), text(table.columns.group))
+}
+
+fn is_of(table: &Table, (series, group): &Key) -> bool {
+    let same = |column: Option<usize>, own: &[u8]| column.is_none_or(|column| table.text(column) == own);
+    same(table.columns.series, series) && same(table.columns.group, group)
+}
+
+fn begin(table: &Table, (series, group): &Key, log: &mut Log) -> Growing {
+    let [series, person] = [series, group].map(|text| String::from_utf8_lossy(text).into_owned());
+    let group = table.columns.group.map(|_| log.groups.number(&person));
+    let name = match (table.columns.series, table.columns.group) {
+        (Some(_), _) => series,
+        (None, Some(_)) => person,
+        (None, None) => String::new(),
+    };
+    Growing {
+        recording: Recording {
+            name,
+            group,
+            ..Recording::default()
+        },
+        last: (f64::NEG_INFINITY, 0),
+    }
+}
+
+/// The time of the current row, or its step, rises within a recording.
+fn take_time(table: &Table, own: &mut Growing, times: &mut TimeReader) -> Result<()> {
+    let Some(column) = table.columns.time.or(table.columns.step) else {
+        return Ok(());
+    };
+    let text = table.text(column);
+    let error = |expected: &str| Err(table.error(table.line(), &table.column_place(column), &shown(text), expected));
+    let time = match table.columns.time {
+        Some(_) => times.read(text, table.decimal),
+        None => exact(text, table.decimal).ok_or_else(|| "a number".to_owned()),
+    };
+    let time = match time {
+        Ok(time) => time,
+        Err(expected) => return error(&expected),
+    };
+    let (last, line) = own.last;
+    if time == last {
+        return error(&format!("a later time than that of line {line}, which is the same"));
+    }
+    if time < last {
+        let of = match (table.columns.series, table.columns.group) {
+            (None, None) => {
+                " (where another recording begins here, name the column that tells them apart with --series-column)"
+            }
+            (None, Some(_)) => {
+                " (where a person has several recordings, name the column that tells them apart with --series-column)"
+            }
+            _ => "",
+        };
+        return error(&format!(
+            "a later time than that of line {line}: times do not run backwards in a recording{of}"
+        ));
+    }
+    own.last = (time, table.line());
+    if table.columns.time.is_some() {
+        own.recording.times.push(time);
+    }
+    Ok(())
+}
+
+fn take_label(table: &Table, own: &mut Growing, log: &mut Log) {
+    let Some(column) = table.columns.label else { return };
+    let text = table.text(column);
+    let label = match is_missing(text) {
+        true => UNLABELLED,
+        false => match own.recording.labels.last() {
+            Some(&last) if last != UNLABELLED && log.labels.names[last as usize].as_bytes() == text => last,
+            _ => log.labels.number(&table.label_text(text)),
+        },
+    };
+    own.recording.labels.push(label);
+}
+
+/// Refuses channels that are none: clocks, identifiers, offsets too large.
+fn check_channels(table: &Table, rows: &Rows, log: &Log) -> Result<()> {
+    if !table.options.table.of_model.is_empty() {
+        return Ok(());
+    }
+    let features = table.columns.values.len();
+    survey::refuse_lost(table, rows.channels())?;
+    survey::refuse_clock(table, (0..features).filter(|&feature| rows.channels()[feature].rises()))?;
+    let values: Vec<&[f32]> = log.recordings.iter().map(|recording| &recording.values[..]).collect();
+    let identifies = |&feature: &usize| channel::identifies(&values, features, feature);
+    survey::refuse_identifier(table, (0..features).filter(identifies))
+}

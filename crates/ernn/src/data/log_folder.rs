@@ -1,0 +1,127 @@
+//! A folder of tables whose rows are steps of recordings.
+//!
+//! ```text
+//! logs/anna.csv  logs/ben.csv                        a recording a file, unless a column names several
+//! logs/train/anna.csv  logs/test/ben.csv             parts by the words in names of folders or files
+//! logs/walk/anna_1.csv  logs/run/anna_1.csv          a class a folder, where no column and no file of events gives labels
+//! ```
+
+use std::path::{Path, PathBuf};
+
+use super::folder::{PARTS, part_of};
+use super::open::Format;
+use super::raw::{Raw, assemble};
+use super::recordings::{self, Log};
+use super::{Dataset, OpenOptions, Sequences, csv};
+use crate::{Error, Result};
+
+/// Folders inside folders that are looked into.
+const DEPTH: usize = 3;
+
+/// A table in the folder.
+struct Found {
+    path: PathBuf,
+    /// Names of the folders between, without those that name a part.
+    folders: Vec<String>,
+    /// An index into [`PARTS`]; none if nothing names a part.
+    part: Option<usize>,
+}
+
+/// Opens a folder of recordings as a data set.
+pub(super) fn open(name: &str, folder: &Path, options: &OpenOptions) -> Result<Dataset> {
+    let files = files(folder)?;
+    let part = |index: usize| -> Result<Option<Raw>> {
+        let own = files.iter().filter(|file| file.part.unwrap_or(0) == index);
+        let log = read(own, options)?;
+        log.map(|log| cut(log, index, options)).transpose()
+    };
+    let [train, validation, test] = [part(0)?, part(1)?, part(2)?];
+    let train = train.ok_or_else(|| {
+        let found = super::labels::list(&PARTS.map(str::to_owned)[1..]);
+        Error::data(
+            name,
+            format!("found tables of {found} alone, expected some to train on"),
+        )
+    })?;
+    assemble(name, train, [validation, test])
+}
+
+/// Opens a folder of recordings to predict: all windows of all files.
+pub(super) fn open_sequences(folder: &Path, options: &OpenOptions) -> Result<Sequences> {
+    let files = files(folder)?;
+    let log = read(files.iter(), options)?.expect("a folder of some files");
+    cut(log, 0, options)?.into_sequences()
+}
+
+fn cut(log: Log, part: usize, options: &OpenOptions) -> Result<Raw> {
+    let mut raw = recordings::cut(log, options.table.window, &options.table.recordings)?;
+    if part > 0 {
+        raw.keep_apart();
+    }
+    raw.finish(options.missing)
+}
+
+/// All tables in the folder and in those inside it, in the order of their paths.
+fn files(folder: &Path) -> Result<Vec<Found>> {
+    let mut found = Vec::new();
+    collect(folder, &mut Vec::new(), &mut found)?;
+    if found.is_empty() {
+        let expected = "tables of recordings, .csv or .tsv, in it or in folders of parts or classes";
+        return Err(Error::format(folder, "", "none", expected));
+    }
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(found)
+}
+
+fn collect(folder: &Path, names: &mut Vec<String>, found: &mut Vec<Found>) -> Result<()> {
+    let error = Error::io(folder, "read");
+    for entry in std::fs::read_dir(folder).map_err(error)? {
+        let path = entry.map_err(error)?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if path.is_dir() && names.len() < DEPTH && !name.starts_with('.') {
+            names.push(name);
+            collect(&path, names, found)?;
+            names.pop();
+        } else if path.is_file() && Format::of(&path) == Some(Format::Csv) {
+            let of_folder = |name: &String| part_of(Path::new(name));
+            found.push(Found {
+                part: names.iter().find_map(of_folder).or_else(|| part_of(&path)),
+                folders: names.iter().filter(|name| of_folder(name).is_none()).cloned().collect(),
+                path,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The recordings of some files; none of no file.
+fn read<'a>(files: impl Iterator<Item = &'a Found>, options: &OpenOptions) -> Result<Option<Log>> {
+    let mut all: Option<Log> = None;
+    for file in files {
+        let mut log = csv::read_log(&file.path, options)?;
+        let stem = file.path.file_stem().unwrap_or_default().to_string_lossy();
+        for recording in &mut log.recordings {
+            recording.name = match recording.name.as_str() {
+                "" => [&file.folders[..], &[stem.to_string()]].concat().join("/"),
+                own => format!("{stem}/{own}"),
+            };
+        }
+        if options.table.recordings.events.is_none() && !options.table.recordings.every_window {
+            label_by_folder(&mut log, &file.folders);
+        }
+        all.get_or_insert_default().append(log)?;
+    }
+    Ok(all)
+}
+
+/// Rows without labels have the name of their folder.
+fn label_by_folder(log: &mut Log, folders: &[String]) {
+    let unlabelled = log.recordings.iter().all(|recording| recording.labels.is_empty());
+    let Some(class) = folders.last().filter(|_| unlabelled) else {
+        return;
+    };
+    let label = log.labels.number(class);
+    for recording in &mut log.recordings {
+        recording.labels = vec![label; recording.rows];
+    }
+}

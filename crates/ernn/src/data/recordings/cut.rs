@@ -1,0 +1,324 @@
+//! Pieces become windows with labels, groups, names and times.
+
+use super::super::labels::Names;
+use super::super::raw::Raw;
+use super::super::{Part, Values};
+use super::events::Events;
+use super::facts::RecordingFacts;
+use super::log::{Log, UNLABELLED};
+use super::options::{LabelAt, PURITY, RecordingOptions};
+use super::pieces::{self, Piece, Timing, text_of};
+use super::span::Span;
+use crate::{Error, Result};
+
+/// Windows of a block of the only recording.
+const BLOCK: usize = 10;
+
+/// Cuts the recordings of one part into sequences: windows, or without a length of one whole pieces.
+///
+/// # Errors
+/// If settings contradict each other or the times, or nothing is left.
+pub(in crate::data) fn cut(mut log: Log, window: Option<Span>, options: &RecordingOptions) -> Result<Raw> {
+    options.check(window)?;
+    let timing = Timing::of(&log, options)?;
+    let events = options
+        .events
+        .as_deref()
+        .map(|path| Events::read(path, &mut log, &timing))
+        .transpose()?;
+    let length = window.map(|window| timing.steps(window, "window")).transpose()?;
+    let hop = options.hop.map(|hop| timing.steps(hop, "hop")).transpose()?.or(length);
+    let mut cutter = Cutter {
+        length,
+        hop,
+        options,
+        block: block(&log, length, options),
+        facts: RecordingFacts {
+            recordings: log.recordings.len(),
+            rate: timing.rate,
+            found_rate: timing.found_rate,
+            window: length,
+            hop,
+            ..RecordingFacts::default()
+        },
+        features: log.feature_names.len(),
+        out: Out::default(),
+        purest: 0.0,
+        longest: 0,
+    };
+    for (number, recording) in log.recordings.iter().enumerate() {
+        cutter.facts.rows += recording.rows;
+        cutter.note_time(recording, &timing);
+        let (own, gaps) = pieces::pieces(recording, cutter.features, &timing, events.as_ref());
+        cutter.note_gaps(&gaps);
+        let group = recording.group.unwrap_or(number as u32);
+        let place = Place {
+            log: &log,
+            recording: number,
+            timing: &timing,
+            group,
+        };
+        let mut windows = 0;
+        own.iter().for_each(|piece| cutter.piece(piece, &place, &mut windows));
+    }
+    cutter.finish(log, timing.note)
+}
+
+/// Steps of a block, if the recordings are one group that a split has to divide.
+fn block(log: &Log, length: Option<usize>, options: &RecordingOptions) -> Option<usize> {
+    let group = |(number, recording): (usize, &super::Recording)| recording.group.unwrap_or(number as u32);
+    let mut groups: Vec<u32> = log.recordings.iter().enumerate().map(group).collect();
+    groups.sort_unstable();
+    groups.dedup();
+    length
+        .filter(|_| groups.len() == 1 && !options.every_window)
+        .map(|length| BLOCK * length)
+}
+
+/// Where a piece is from.
+struct Place<'a> {
+    log: &'a Log,
+    recording: usize,
+    timing: &'a Timing,
+    group: u32,
+}
+
+/// What becomes of the windows.
+#[derive(Default)]
+struct Out {
+    values: Vec<f32>,
+    offsets: Vec<usize>,
+    labels: Vec<u32>,
+    /// The group of the recording, or its recording and block.
+    groups: Vec<u64>,
+    overlapping: Vec<bool>,
+    names: Vec<String>,
+    times: Vec<[String; 2]>,
+}
+
+struct Cutter<'a> {
+    length: Option<usize>,
+    hop: Option<usize>,
+    options: &'a RecordingOptions,
+    block: Option<usize>,
+    features: usize,
+    facts: RecordingFacts,
+    out: Out,
+    /// The largest share of a window that one label covers, of those left out.
+    purest: f64,
+    /// Steps of the longest piece.
+    longest: usize,
+}
+
+/// What a window's labels say.
+enum Verdict {
+    /// It has this label.
+    Label(u32),
+    /// No label covers enough; the share of the most frequent one.
+    Mixed(f64),
+    /// Too many of its steps have none.
+    Unlabelled,
+}
+
+impl Cutter<'_> {
+    fn note_time(&mut self, recording: &super::Recording, timing: &Timing) {
+        let seconds = match (timing.clock, recording.times.as_slice(), timing.rate) {
+            (Some(clock), [first, .., last], _) => clock.seconds(*last) - clock.seconds(*first),
+            (Some(_), _, _) => 0.0,
+            (None, _, Some(rate)) => recording.rows as f64 / rate,
+            (None, _, None) => return,
+        };
+        *self.facts.seconds.get_or_insert(0.0) += seconds;
+    }
+
+    fn note_gaps(&mut self, gaps: &[f64]) {
+        self.facts.gaps += gaps.len();
+        for &gap in gaps {
+            self.facts.longest_gap = Some(self.facts.longest_gap.map_or(gap, |longest| longest.max(gap)));
+        }
+    }
+
+    /// Cuts a piece; `windows` counts those of its recording.
+    fn piece(&mut self, piece: &Piece, place: &Place, windows: &mut usize) {
+        let steps = piece.steps();
+        self.longest = self.longest.max(steps);
+        let length = self.length.unwrap_or(steps);
+        if steps < length {
+            self.facts.short += 1;
+            return;
+        }
+        let mut free = 0;
+        for start in (0..=steps - length).step_by(self.hop.unwrap_or(steps)) {
+            *windows += 1;
+            let Some(label) = self.label(piece, start, length) else {
+                continue;
+            };
+            let Some(group) = self.group(piece, place, start, length) else {
+                continue;
+            };
+            let overlapping = start < free;
+            if !overlapping {
+                free = start + length;
+            }
+            self.out.overlapping.push(overlapping);
+            self.out.labels.push(label);
+            self.out.groups.push(group);
+            let range = start * self.features..(start + length) * self.features;
+            self.out.values.extend_from_slice(&piece.values[range]);
+            self.out.offsets.push(self.out.values.len() / self.features);
+            self.name(piece, place, start, length, *windows);
+        }
+    }
+
+    /// The label of a window, [`UNLABELLED`] where nobody asks; none if it is left out.
+    fn label(&mut self, piece: &Piece, start: usize, length: usize) -> Option<u32> {
+        if piece.labels.is_empty() || self.options.every_window {
+            return Some(UNLABELLED);
+        }
+        match self.verdict(&piece.labels[start..start + length]) {
+            Verdict::Label(label) => return Some(label),
+            Verdict::Mixed(share) => {
+                self.purest = self.purest.max(share);
+                self.facts.mixed += 1;
+            }
+            Verdict::Unlabelled => self.facts.unlabelled += 1,
+        }
+        None
+    }
+
+    fn verdict(&self, labels: &[u32]) -> Verdict {
+        if self.options.label_at == LabelAt::End {
+            return match labels[labels.len() - 1] {
+                UNLABELLED => Verdict::Unlabelled,
+                label => Verdict::Label(label),
+            };
+        }
+        let mut sorted = labels.to_vec();
+        sorted.sort_unstable();
+        let known = sorted.partition_point(|&label| label != UNLABELLED);
+        let runs = sorted[..known].chunk_by(|a, b| a == b);
+        // Of two the first in the file.
+        let most = runs.rev().max_by_key(|run| run.len());
+        let share = |count: usize| count as f64 / labels.len() as f64;
+        let purity = self.options.purity.unwrap_or(PURITY) - 1e-9;
+        match most {
+            Some(run) if share(run.len()) >= purity => Verdict::Label(run[0]),
+            _ if share(known) < purity => Verdict::Unlabelled,
+            Some(run) => Verdict::Mixed(share(run.len())),
+            None => Verdict::Unlabelled,
+        }
+    }
+
+    /// The group of a window; none if it lies in two blocks.
+    fn group(&mut self, piece: &Piece, place: &Place, start: usize, length: usize) -> Option<u64> {
+        let Some(block) = self.block else {
+            return Some(u64::from(place.group));
+        };
+        // Blocks count the rows of the recording, so that pieces share them.
+        let step = |step: usize| (piece.rows.start + step) / block;
+        if step(start) != step(start + length - 1) {
+            self.facts.across += 1;
+            return None;
+        }
+        Some((place.recording as u64) << 32 | step(start) as u64)
+    }
+
+    fn name(&mut self, piece: &Piece, place: &Place, start: usize, length: usize, number: usize) {
+        let recording = &place.log.recordings[place.recording];
+        self.out.names.push(match recording.name.as_str() {
+            "" => number.to_string(),
+            name => format!("{name}/{number}"),
+        });
+        let timing = place.timing;
+        let last = start + length - 1;
+        let times = match (timing.grid, timing.rate) {
+            (Some(grid), _) => {
+                let at = |step: usize| text_of(recording, timing, piece.rows.start, step as f64 / grid.rate);
+                [at(start), at(last + 1)]
+            }
+            (None, Some(rate)) => {
+                let at = |step: usize, more: f64| text_of(recording, timing, piece.nearest[step], more);
+                [at(start, 0.0), at(last, 1.0 / rate)]
+            }
+            _ => [start, last].map(|step| text_of(recording, timing, piece.nearest[step], 0.0)),
+        };
+        self.out.times.push(times);
+    }
+
+    fn finish(mut self, log: Log, note: Option<String>) -> Result<Raw> {
+        let path = log.path().to_owned();
+        if self.out.names.is_empty() {
+            return Err(self.nothing(&log));
+        }
+        let labelled = !self.options.every_window && self.out.labels.iter().all(|&label| label != UNLABELLED);
+        self.facts.windows = self.out.names.len();
+        let mut groups = Names::default();
+        let mut raw = Raw::new(&path, self.features);
+        if self.block.is_some() {
+            self.facts.blocks = self.out.groups.iter().collect::<std::collections::BTreeSet<_>>().len();
+        }
+        let numbers = self.out.groups.iter().map(|group| groups.number(&group.to_string()));
+        let numbers: Vec<u32> = numbers.collect();
+        let mut offsets = vec![0];
+        offsets.append(&mut self.out.offsets);
+        raw.part = Part {
+            features: self.features,
+            offsets,
+            values: Values::Numbers(self.out.values),
+            labels: if labelled { self.out.labels } else { Vec::new() },
+            groups: numbers,
+            overlapping: match self.options.keep_overlap || !self.out.overlapping.contains(&true) {
+                true => Vec::new(),
+                false => self.out.overlapping,
+            },
+            ..Part::default()
+        };
+        raw.notes = note.into_iter().chain(self.facts.sentences()).collect();
+        raw.feature_names = log.feature_names;
+        raw.labels = if labelled { log.labels } else { Names::default() };
+        raw.first_missing = log.first_missing;
+        raw.names = self.out.names;
+        raw.times = self.out.times;
+        raw.recordings = Some(self.facts);
+        Ok(raw)
+    }
+
+    /// Why there is no window.
+    fn nothing(&self, log: &Log) -> Error {
+        let refuse = |found: String, expected: String| Error::format(log.path(), "", found, expected);
+        let facts = &self.facts;
+        if facts.rows == 0 {
+            return refuse("no row".to_owned(), "at least one".to_owned());
+        }
+        let Some(length) = self.length.filter(|length| self.longest < *length) else {
+            let purity = self.options.purity.unwrap_or(PURITY);
+            let found = format!(
+                "no window with a label: {} without one that covers {:.0} % of it (at most {:.0} %), {} without labels, {} on the border of \
+                 two blocks",
+                facts.mixed,
+                100.0 * purity,
+                100.0 * self.purest,
+                facts.unlabelled,
+                facts.across
+            );
+            return refuse(
+                found,
+                "at least one; a shorter --window, or a smaller --purity".to_owned(),
+            );
+        };
+        let seconds = |steps: usize| {
+            facts
+                .rate
+                .map_or_else(String::new, |rate| format!(" ({} s)", steps as f64 / rate))
+        };
+        let found = format!(
+            "{} steps{} in the longest piece without a gap",
+            self.longest,
+            seconds(self.longest)
+        );
+        refuse(
+            found,
+            format!("at least the {length} steps{} of --window", seconds(length)),
+        )
+    }
+}

@@ -1,0 +1,430 @@
+//! Labels in a file of their own: from a time to a time, a label.
+//!
+//! ```text
+//! start,end,label      a table with a header; `onset`, `duration` and `class` are understood; a column `recording` names one of several
+//! 1.5<TAB>3.2<TAB>dog  labels of Audacity: no header, seconds since the beginning
+//! [{"annotations": [{"result": [{"value": {"start": .., "end": .., "timeserieslabels": [..]}}]}]}]     Label Studio's JSON
+//! ```
+//!
+//! Times are those of the recordings' own clock, times since 1970, or seconds since the beginning of a recording: the first of these by
+//! which every event lies in a recording.
+
+use std::path::Path;
+
+use super::super::labels::{self, Names};
+use super::super::number::{Decimal, shown};
+use super::clock::{Clock, Form, TimeReader, TimeUnit};
+use super::log::{Log, Recording, UNLABELLED};
+use super::pieces::{Timing, is_civil};
+use crate::{Error, Result};
+
+const STARTS: [&str; 5] = ["start", "onset", "begin", "from", "tmin"];
+const ENDS: [&str; 5] = ["end", "offset", "stop", "to", "tmax"];
+const DURATIONS: [&str; 2] = ["duration", "length"];
+const LABELS: [&str; 7] = [
+    "label",
+    "class",
+    "event",
+    "activity",
+    "description",
+    "annotation",
+    "text",
+];
+const RECORDINGS: [&str; 6] = ["recording", "file", "filename", "series", "session", "id"];
+
+/// A label from a time to a time.
+#[derive(Clone, Debug)]
+struct Event {
+    start: f64,
+    end: f64,
+    label: u32,
+    /// The recording that it is of; none: whichever has its time.
+    recording: Option<String>,
+    /// The line in its file; of JSON the number of the event.
+    line: usize,
+}
+
+/// Events in the seconds of the recordings, by start.
+#[derive(Clone, Debug)]
+pub(super) struct Events {
+    list: Vec<Event>,
+    /// Times count from the beginning of a recording.
+    relative: bool,
+    clock: Option<Clock>,
+    /// Seconds of the longest event.
+    longest: f64,
+}
+
+/// What the times of events count.
+#[derive(Clone, Copy, Debug)]
+enum Meaning {
+    /// What those of the recordings do, times this for seconds.
+    Absolute(f64),
+    /// Seconds since the beginning of a recording.
+    Relative,
+}
+
+impl Events {
+    /// Reads events and finds out what their times mean; `log` gets their labels, and loses its own.
+    pub fn read(path: &Path, log: &mut Log, timing: &Timing) -> Result<Events> {
+        if timing.clock.is_none() && timing.rate.is_none() {
+            let expected = "--time with a column of times, or --rate with the rows a second";
+            return Err(Error::setting(
+                "labels",
+                format!("{} beside rows without times", path.display()),
+                expected,
+            ));
+        }
+        log.labels = Names::default();
+        let (list, form) = parse(path, &mut log.labels)?;
+        if list.is_empty() {
+            return Err(Error::format(
+                path,
+                "",
+                "no event",
+                "at least one with a start, an end and a label",
+            ));
+        }
+        check_recordings(path, &list, log)?;
+        let meanings = meanings(&list, form, log, timing);
+        let reading = |meaning: &Meaning| Events::with(list.clone(), *meaning, timing.clock);
+        let all: Vec<Events> = meanings.iter().map(reading).collect();
+        let lost = |events: &Events| {
+            events
+                .list
+                .iter()
+                .find(|event| !events.lies_in_one(event, log))
+                .cloned()
+        };
+        let losses: Vec<Option<Event>> = all.iter().map(lost).collect();
+        if let Some(fitting) = losses.iter().position(Option::is_none) {
+            let events = all.into_iter().nth(fitting).expect("as many as losses");
+            events.check(path, log)?;
+            return Ok(events);
+        }
+        let event = losses.into_iter().flatten().next().expect("no meaning fits");
+        let named = list.iter().find(|other| other.line == event.line).unwrap_or(&event);
+        let found = format!(
+            "an event from {} to {}, outside of every recording",
+            named.start, named.end
+        );
+        let expected = format!(
+            "times within {}, in its unit or in seconds since its beginning",
+            log.path().display()
+        );
+        Err(Error::format(path, format!(", line {}", event.line), found, expected))
+    }
+
+    fn with(mut list: Vec<Event>, meaning: Meaning, clock: Option<Clock>) -> Events {
+        if let Meaning::Absolute(seconds) = meaning {
+            for event in &mut list {
+                event.start *= seconds;
+                event.end *= seconds;
+            }
+        }
+        list.sort_by(|a, b| a.start.total_cmp(&b.start));
+        Events {
+            longest: list.iter().map(|event| event.end - event.start).fold(0.0, f64::max),
+            list,
+            relative: matches!(meaning, Meaning::Relative),
+            clock,
+        }
+    }
+
+    /// Seconds of the recordings' clock at which the times of events begin.
+    fn zero(&self, recording: &Recording) -> f64 {
+        let first = recording.times.first().copied();
+        match (self.relative, self.clock, first) {
+            (true, Some(clock), Some(first)) => clock.seconds(first),
+            _ => 0.0,
+        }
+    }
+
+    fn lies_in_one(&self, event: &Event, log: &Log) -> bool {
+        log.recordings.iter().any(|recording| {
+            let zero = self.zero(recording);
+            let (from, to) = match (self.clock, recording.times.as_slice()) {
+                (Some(clock), [first, .., last]) => (clock.seconds(*first), clock.seconds(*last)),
+                (None, _) => (0.0, f64::INFINITY),
+                _ => return false,
+            };
+            is_of(event, recording, log) && event.start + zero <= to && event.end + zero >= from
+        })
+    }
+
+    /// Refuses events that a person has to say more about.
+    fn check(&self, path: &Path, log: &Log) -> Result<()> {
+        let refuse = |event: &Event, found: String, expected: &str| {
+            Err(Error::format(path, format!(", line {}", event.line), found, expected))
+        };
+        if let Some(event) = self.list.iter().find(|event| event.recording.is_none())
+            && self.relative
+            && log.recordings.len() > 1
+        {
+            let found = format!(
+                "an event in seconds since the beginning of one of {} recordings",
+                log.recordings.len()
+            );
+            return refuse(
+                event,
+                found,
+                "a column recording that says which, or times on the recordings' own clock",
+            );
+        }
+        for (place, event) in self.list.iter().enumerate() {
+            let later = self.list[place + 1..]
+                .iter()
+                .take_while(|later| later.start < event.end);
+            let mut rivals = later.filter(|later| later.label != event.label);
+            if let Some(rival) = rivals.find(|rival| rival.recording == event.recording) {
+                let name = |label: u32| shown(log.labels.names[label as usize].as_bytes());
+                let found = format!(
+                    "{} while {} of line {} goes on",
+                    name(rival.label),
+                    name(event.label),
+                    event.line
+                );
+                return refuse(rival, found, "one label at a time");
+            }
+        }
+        Ok(())
+    }
+
+    /// The label at a time of a recording, in seconds of its clock.
+    pub fn label_at(&self, recording: &Recording, seconds: f64) -> u32 {
+        let time = seconds - self.zero(recording);
+        let begun = self.list.partition_point(|event| event.start <= time + 1e-9);
+        let mut near = self.list[..begun]
+            .iter()
+            .rev()
+            .take_while(|event| time - event.start <= self.longest);
+        let running = near.find(|event| time < event.end && of_name(event, recording));
+        running.map_or(UNLABELLED, |event| event.label)
+    }
+}
+
+/// Whether an event may be of a recording, by the recording's own name.
+fn of_name(event: &Event, recording: &Recording) -> bool {
+    event.recording.as_ref().is_none_or(|name| *name == recording.name)
+}
+
+/// The same, by its name or its file's.
+fn is_of(event: &Event, recording: &Recording, log: &Log) -> bool {
+    of_name(event, recording) || {
+        let file = &log.files[recording.file];
+        let names = [file.file_name(), file.file_stem()];
+        let names = names.map(|name| name.map(|name| name.to_string_lossy().into_owned()));
+        names.contains(&event.recording)
+    }
+}
+
+fn check_recordings(path: &Path, list: &[Event], log: &Log) -> Result<()> {
+    let lost = list
+        .iter()
+        .find(|event| !log.recordings.iter().any(|recording| is_of(event, recording, log)));
+    let Some(event) = lost else { return Ok(()) };
+    let names: Vec<String> = log.recordings.iter().map(|recording| recording.name.clone()).collect();
+    let found = format!(
+        "an event of {}",
+        shown(event.recording.as_deref().unwrap_or_default().as_bytes())
+    );
+    let expected = match names.iter().all(String::is_empty) {
+        true => "events without a recording, as there is one without a name".to_owned(),
+        false => format!("one of the recordings {}", labels::list(&names)),
+    };
+    Err(Error::format(path, format!(", line {}", event.line), found, expected))
+}
+
+/// What the times may mean, the likeliest first.
+fn meanings(list: &[Event], form: Form, log: &Log, timing: &Timing) -> Vec<Meaning> {
+    if form != Form::Number {
+        return vec![Meaning::Absolute(1.0)];
+    }
+    let mut all = Vec::new();
+    if let Some(clock) = timing.clock {
+        if !is_civil(log.form) {
+            all.push(Meaning::Absolute(clock.seconds(1.0)));
+        }
+        let since = list.first().and_then(|event| TimeUnit::since_1970(event.start));
+        all.extend(since.map(|unit| Meaning::Absolute(1.0 / unit.per_second())));
+    }
+    all.push(Meaning::Relative);
+    all
+}
+
+fn parse(path: &Path, names: &mut Names) -> Result<(Vec<Event>, Form)> {
+    let bytes = std::fs::read(path).map_err(Error::io(path, "read"))?;
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+    match bytes.trim_ascii_start().first() {
+        Some(b'[' | b'{') => label_studio(path, bytes, names),
+        _ => table(path, bytes, names),
+    }
+}
+
+/// The columns of a table of events.
+struct Columns {
+    start: usize,
+    end: usize,
+    /// The end is a duration.
+    is_duration: bool,
+    label: usize,
+    recording: Option<usize>,
+}
+
+impl Columns {
+    fn named(header: &csv::StringRecord) -> std::result::Result<Columns, String> {
+        let word = |name: &str| {
+            let name = name.trim().to_lowercase();
+            name.split(|letter: char| !letter.is_alphanumeric())
+                .next()
+                .unwrap_or_default()
+                .to_owned()
+        };
+        let find = |wanted: &[&str]| header.iter().position(|name| wanted.contains(&word(name).as_str()));
+        let missing = |what: &str| {
+            let names: Vec<String> = header.iter().map(str::to_owned).collect();
+            format!("no column {what} among {}", labels::list(&names))
+        };
+        let (end, duration) = (find(&ENDS), find(&DURATIONS));
+        Ok(Columns {
+            start: find(&STARTS).ok_or_else(|| missing("start"))?,
+            end: end.or(duration).ok_or_else(|| missing("end"))?,
+            is_duration: end.is_none(),
+            label: find(&LABELS).ok_or_else(|| missing("label"))?,
+            recording: find(&RECORDINGS),
+        })
+    }
+}
+
+fn table(path: &Path, bytes: &[u8], names: &mut Names) -> Result<(Vec<Event>, Form)> {
+    let first = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let separator = [b'\t', b';', b',']
+        .into_iter()
+        .find(|separator| first.contains(separator))
+        .unwrap_or(b',');
+    let mut reader = csv::ReaderBuilder::new()
+        .delimiter(separator)
+        .has_headers(false)
+        .flexible(true)
+        .from_reader(bytes);
+    let (mut list, mut times) = (Vec::new(), TimeReader::default());
+    let mut columns: Option<Columns> = None;
+    for record in reader.records() {
+        let record = record.map_err(|error| Error::format(path, "", error.to_string(), "a table of events"))?;
+        let line = record.position().map_or(0, |position| position.line() as usize);
+        // Audacity writes the frequencies of a label on a line of their own.
+        if record.get(0).is_some_and(|text| text.trim() == "\\") {
+            continue;
+        }
+        let Some(columns) = &columns else {
+            let is_data = record.len() >= 3
+                && TimeReader::default()
+                    .read(record[0].trim().as_bytes(), Decimal::Point)
+                    .is_ok();
+            let own = match is_data {
+                true => Ok(Columns {
+                    start: 0,
+                    end: 1,
+                    is_duration: false,
+                    label: 2,
+                    recording: None,
+                }),
+                false => Columns::named(&record),
+            };
+            let own = own.map_err(|found| {
+                let expected = "a header with start, end (or duration) and label, or lines of start, end, label";
+                Error::format(path, format!(", line {line}"), found, expected)
+            })?;
+            if is_data {
+                list.push(event(path, &record, &own, line, &mut times, names)?);
+            }
+            columns = Some(own);
+            continue;
+        };
+        list.push(event(path, &record, columns, line, &mut times, names)?);
+    }
+    Ok((list, times.form().unwrap_or(Form::Number)))
+}
+
+fn event(
+    path: &Path,
+    record: &csv::StringRecord,
+    columns: &Columns,
+    line: usize,
+    times: &mut TimeReader,
+    names: &mut Names,
+) -> Result<Event> {
+    let refuse = |found: String, expected: &str| Error::format(path, format!(", line {line}"), found, expected);
+    let cell = |column: usize| record.get(column).map(str::trim).unwrap_or_default();
+    let mut time = |column: usize| {
+        let text = cell(column);
+        times
+            .read(text.as_bytes(), Decimal::Point)
+            .map_err(|expected| refuse(shown(text.as_bytes()), &expected))
+    };
+    let start = time(columns.start)?;
+    let end = match columns.is_duration {
+        false => time(columns.end)?,
+        true => {
+            let text = cell(columns.end);
+            let duration = text.parse::<f64>().ok().filter(|duration| duration.is_finite());
+            start + duration.ok_or_else(|| refuse(shown(text.as_bytes()), "a duration, a number"))?
+        }
+    };
+    if end < start {
+        return Err(refuse(
+            format!("an end of {end} before the start of {start}"),
+            "an end behind it",
+        ));
+    }
+    let label = cell(columns.label);
+    if label.is_empty() {
+        return Err(refuse("no label".to_owned(), "one for each event"));
+    }
+    Ok(Event {
+        start,
+        end,
+        label: names.number(label),
+        recording: columns
+            .recording
+            .map(|column| cell(column).to_owned())
+            .filter(|name| !name.is_empty()),
+        line,
+    })
+}
+
+fn label_studio(path: &Path, bytes: &[u8], names: &mut Names) -> Result<(Vec<Event>, Form)> {
+    let refuse = |place: String, found: String, expected: &str| Error::format(path, place, found, expected);
+    let json: serde_json::Value = serde_json::from_slice(bytes)
+        .map_err(|error| refuse(String::new(), error.to_string(), "JSON as Label Studio exports it"))?;
+    let tasks = json.as_array().cloned().unwrap_or_else(|| vec![json.clone()]);
+    let (mut list, mut times) = (Vec::new(), TimeReader::default());
+    for task in &tasks {
+        let results = task["annotations"].as_array().into_iter().flatten();
+        for result in results.flat_map(|annotation| annotation["result"].as_array().into_iter().flatten()) {
+            let (value, line) = (&result["value"], list.len() + 1);
+            let label = ["timeserieslabels", "labels"]
+                .iter()
+                .find_map(|key| value[*key][0].as_str());
+            let Some(label) = label else { continue };
+            let mut time = |key: &str| {
+                let text = value[key]
+                    .as_str()
+                    .map_or_else(|| value[key].to_string(), str::to_owned);
+                let place = format!(", event {line}, {key}");
+                times
+                    .read(text.as_bytes(), Decimal::Point)
+                    .map_err(|expected| refuse(place, shown(text.as_bytes()), &expected))
+            };
+            let (start, end) = (time("start")?, time("end")?);
+            list.push(Event {
+                start,
+                end,
+                label: names.number(label),
+                recording: None,
+                line,
+            });
+        }
+    }
+    Ok((list, times.form().unwrap_or(Form::Number)))
+}

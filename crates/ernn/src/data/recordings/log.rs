@@ -1,0 +1,109 @@
+//! What the readers of recordings give: rows in the order of time, each with its label, not yet cut.
+
+use std::path::{Path, PathBuf};
+
+use super::super::channels::ChannelMatch;
+use super::super::labels::{self, Names};
+use super::clock::Form;
+use crate::{Error, Result};
+
+/// A row that has no label.
+pub(crate) const UNLABELLED: u32 = u32::MAX;
+
+/// Rows that follow each other in time.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Recording {
+    /// What the file calls it; empty if it does not.
+    pub name: String,
+    /// The person, session or device, an index into [`Log::groups`]; none if nobody says.
+    pub group: Option<u32>,
+    /// When each row was measured, as it was read; empty if nobody says.
+    pub times: Vec<f64>,
+    /// Number of rows.
+    pub rows: usize,
+    /// The label of each row, an index into [`Log::labels`] or [`UNLABELLED`]; empty if rows have none.
+    pub labels: Vec<u32>,
+    /// `[rows, features]`
+    pub values: Vec<f32>,
+    /// The file, an index into [`Log::files`].
+    pub file: usize,
+}
+
+/// The recordings of one part: of one file or of several.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Log {
+    /// Where they were read.
+    pub files: Vec<PathBuf>,
+    /// One a channel.
+    pub feature_names: Vec<String>,
+    /// The label texts.
+    pub labels: Names,
+    /// The texts of the groups.
+    pub groups: Names,
+    /// The recordings in the order of the files.
+    pub recordings: Vec<Recording>,
+    /// The time column, as the first file calls it.
+    pub time_column: Option<String>,
+    /// How times are written.
+    pub form: Option<Form>,
+    /// Where the first missing value stands.
+    pub first_missing: Option<String>,
+}
+
+impl Log {
+    /// The file, or of several the first.
+    pub fn path(&self) -> &Path {
+        self.files.first().map_or(Path::new(""), PathBuf::as_path)
+    }
+
+    /// Adds the recordings of another file.
+    ///
+    /// # Errors
+    /// If its channels or its times are others.
+    pub fn append(&mut self, mut other: Log) -> Result<()> {
+        if self.files.is_empty() {
+            *self = other;
+            return Ok(());
+        }
+        let (path, first) = (other.path().to_owned(), self.path().to_owned());
+        let differs = |found: String, expected: String| {
+            Err(Error::format(
+                &path,
+                "",
+                found,
+                format!("{expected} as in {}", first.display()),
+            ))
+        };
+        match ChannelMatch::of(&self.feature_names, &other.feature_names) {
+            ChannelMatch::Reordered(order) => other.recordings.iter_mut().for_each(|recording| {
+                let steps = recording.values.chunks_exact(order.len());
+                recording.values = steps.flat_map(|step| order.iter().map(|&from| step[from])).collect();
+            }),
+            _ if self.feature_names == other.feature_names => {}
+            ChannelMatch::Same => {}
+            _ => {
+                let [found, expected] = [&other.feature_names, &self.feature_names].map(|names| labels::list(names));
+                return differs(format!("the channels {found}"), expected);
+            }
+        }
+        if self.form.is_some() && other.form.is_some() && self.form != other.form {
+            return differs("times written in another way".to_owned(), "times".to_owned());
+        }
+        let files = self.files.len();
+        for mut recording in other.recordings {
+            let renumber = |names: &mut Names, number: u32, texts: &Names| names.number(&texts.names[number as usize]);
+            for label in recording.labels.iter_mut().filter(|label| **label != UNLABELLED) {
+                *label = renumber(&mut self.labels, *label, &other.labels);
+            }
+            recording.group = recording
+                .group
+                .map(|group| renumber(&mut self.groups, group, &other.groups));
+            recording.file += files;
+            self.recordings.push(recording);
+        }
+        self.files.append(&mut other.files);
+        self.form = self.form.or(other.form);
+        self.first_missing = self.first_missing.take().or(other.first_missing);
+        Ok(())
+    }
+}
