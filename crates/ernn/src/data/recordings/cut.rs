@@ -11,8 +11,9 @@ use super::pieces::{self, Piece, Timing, text_of};
 use super::span::Span;
 use crate::{Error, Result};
 
-/// Windows of a block of the only recording.
+/// Windows of a block of the only recording at most, and blocks at least where there are that many windows.
 const BLOCK: usize = 10;
+const BLOCKS: usize = 5;
 
 /// Cuts the recordings of one part into sequences: windows, or without a length of one whole pieces.
 ///
@@ -32,7 +33,7 @@ pub(in crate::data) fn cut(mut log: Log, window: Option<Span>, options: &Recordi
         length,
         hop,
         options,
-        block: block(&log, length, options),
+        block: block(&log, length, &timing, options),
         facts: RecordingFacts {
             recordings: log.recordings.len(),
             rate: timing.rate,
@@ -65,14 +66,16 @@ pub(in crate::data) fn cut(mut log: Log, window: Option<Span>, options: &Recordi
 }
 
 /// Steps of a block, if the recordings are one group that a split has to divide.
-fn block(log: &Log, length: Option<usize>, options: &RecordingOptions) -> Option<usize> {
+fn block(log: &Log, length: Option<usize>, timing: &Timing, options: &RecordingOptions) -> Option<usize> {
     let group = |(number, recording): (usize, &super::Recording)| recording.group.unwrap_or(number as u32);
     let mut groups: Vec<u32> = log.recordings.iter().enumerate().map(group).collect();
     groups.sort_unstable();
     groups.dedup();
-    length
-        .filter(|_| groups.len() == 1 && !options.every_window)
-        .map(|length| BLOCK * length)
+    let length = length.filter(|_| groups.len() == 1 && !options.every_window)?;
+    let rows: usize = log.recordings.iter().map(|recording| recording.rows).sum();
+    let steps = rows as f64 * timing.grid.map_or(1.0, |grid| grid.rate * grid.apart);
+    let windows = (steps / length as f64) as usize;
+    Some((windows / BLOCKS).clamp(1, BLOCK) * length)
 }
 
 /// Where a piece is from.

@@ -6,8 +6,8 @@
 //! [{"annotations": [{"result": [{"value": {"start": .., "end": .., "timeserieslabels": [..]}}]}]}]     Label Studio's JSON
 //! ```
 //!
-//! Times are those of the recordings' own clock, times since 1970, or seconds since the beginning of a recording: the first of these by
-//! which every event lies in a recording.
+//! Times are those of the recordings' own clock, times since 1970, or seconds since the beginning of a recording: that by which the middle
+//! of every event lies in a recording; of several the one by which most time has a label.
 
 use std::path::Path;
 
@@ -97,8 +97,12 @@ impl Events {
                 .cloned()
         };
         let losses: Vec<Option<Event>> = all.iter().map(lost).collect();
-        if let Some(fitting) = losses.iter().position(Option::is_none) {
-            let events = all.into_iter().nth(fitting).expect("as many as losses");
+        // Of several that fit the one by which most time has a label: 2 s is within 2000 ms, too.
+        let fitting = all.into_iter().zip(&losses).filter(|(_, lost)| lost.is_none());
+        let most = fitting
+            .map(|(events, _)| events)
+            .reduce(|a, b| if b.covered() > a.covered() { b } else { a });
+        if let Some(events) = most {
             events.check(path, log)?;
             return Ok(events);
         }
@@ -140,6 +144,12 @@ impl Events {
         }
     }
 
+    /// Seconds of all events.
+    fn covered(&self) -> f64 {
+        self.list.iter().map(|event| event.end - event.start).sum()
+    }
+
+    /// Whether the middle of an event is in a recording.
     fn lies_in_one(&self, event: &Event, log: &Log) -> bool {
         log.recordings.iter().any(|recording| {
             let zero = self.zero(recording);
@@ -148,7 +158,8 @@ impl Events {
                 (None, _) => (0.0, f64::INFINITY),
                 _ => return false,
             };
-            is_of(event, recording, log) && event.start + zero <= to && event.end + zero >= from
+            let middle = 0.5 * (event.start + event.end) + zero;
+            is_of(event, recording, log) && (from..=to).contains(&middle)
         })
     }
 

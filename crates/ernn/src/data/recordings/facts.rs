@@ -46,9 +46,9 @@ impl RecordingFacts {
         all.extend(self.left_out());
         if self.blocks > 0 {
             all.push(format!(
-                "one recording: {} blocks of time that follow each other are its groups, and no split divides one; recordings of other \
-                 persons or days would tell more",
-                self.blocks
+                "one recording: {} of time that follow each other are its groups, and no split divides one; recordings of other persons or \
+                 days would tell more",
+                counted(self.blocks, "block")
             ));
         }
         all
@@ -61,7 +61,7 @@ impl RecordingFacts {
         }
         text += &format!(", {}", counted(self.rows, "row"));
         match (self.found_rate, self.rate) {
-            (Some(found), Some(rate)) if (found / rate - 1.0).abs() > 0.01 => {
+            (Some(found), Some(rate)) if (found / rate - 1.0).abs() > 0.002 => {
                 text += &format!(" at {} Hz, put onto {} Hz", trimmed(found, 2), trimmed(rate, 3));
             }
             (_, Some(rate)) => text += &format!(" at {} Hz", trimmed(rate, 3)),
