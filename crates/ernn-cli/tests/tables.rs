@@ -54,7 +54,7 @@ fn a_log_with_timestamps_is_cut_after_one_more_command() {
         "activity (2 texts)",
     ];
     let flags = trains_after(&place, "log.csv", &parts);
-    assert_eq!(flags, "--window 20 --step-column timestamp_ms --label-column activity");
+    assert_eq!(flags, "--window 20 --time timestamp_ms --label-column activity");
     // The run says again how it was read, and new data needs no labels.
     place.ok("evaluate run log.csv");
     let without = log(100)

@@ -377,7 +377,7 @@ fn what_cannot_be_meant_is_refused_with_its_place() {
         (
             log(100, 2),
             HALF_SECOND.to_owned(),
-            "no window with a label: 4 without one that covers 67 % of it (at most 56 %)",
+            "no window with a label: 4 without one that covers 67 % of it (at most 52 %)",
         ),
         (text.clone(), with("purity = 1.5"), "purity: found 1.5"),
         (
