@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use super::{Dataset, LabelKind, Part, Sequences};
+use super::{Dataset, LabelKind, Part, Sequences, UNLABELLED};
 use crate::{Error, Result};
 
 /// Distinct texts in order of first appearance, each with its number.
@@ -47,7 +47,8 @@ pub(crate) fn sort(labels: &mut Vec<String>) {
 /// unchanged.
 pub(crate) fn map(part: &mut Part, from: &[String], to: &[String], source: &str) -> Result<()> {
     let classes = translation(part, from, to, source)?;
-    for label in part.labels.iter_mut().chain(&mut part.step_labels) {
+    let labels = part.labels.iter_mut().chain(&mut part.step_labels);
+    for label in labels.filter(|label| **label != UNLABELLED) {
         *label = classes[*label as usize];
     }
     Ok(())
@@ -62,16 +63,20 @@ fn translation(part: &Part, from: &[String], to: &[String], source: &str) -> Res
         .collect();
     let classes: Vec<Option<u32>> = from.iter().map(|label| position.get(label.as_str()).copied()).collect();
     let mut labels = part.labels.iter().chain(&part.step_labels);
-    match labels.find(|&&label| classes[label as usize].is_none()) {
+    match labels.find(|&&label| label != UNLABELLED && classes[label as usize].is_none()) {
         Some(&label) => Err(unknown(part, &from[label as usize], label, to, source)),
         None => Ok(classes.into_iter().map(Option::unwrap_or_default).collect()),
     }
 }
 
 fn unknown(part: &Part, name: &str, label: u32, known: &[String], source: &str) -> Error {
-    let count = part.labels.iter().filter(|&&other| other == label).count();
+    let count = |labels: &[u32]| labels.iter().filter(|&&other| other == label).count();
+    let (what, count) = match part.step_labels.is_empty() {
+        true => ("sequence", count(&part.labels)),
+        false => ("step", count(&part.step_labels)),
+    };
     let problem = format!(
-        "label {name:?} ({count} sequence{}) is not among the known labels {}",
+        "label {name:?} ({count} {what}{}) is not among the known labels {}",
         if count == 1 { "" } else { "s" },
         list(known)
     );

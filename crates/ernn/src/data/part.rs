@@ -3,6 +3,9 @@
 use super::RecordingFacts;
 use super::values::{Images, Values};
 
+/// The class of a step that has none: nothing is learned from it, and it judges nothing.
+pub const UNLABELLED: u32 = u32::MAX;
+
 /// Sequences of one part (train, validation or test), ragged: sequence `i` is the steps `offsets[i]..offsets[i+1]`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Part {
@@ -14,7 +17,7 @@ pub struct Part {
     pub values: Values,
     /// The class of each sequence, an index into [`Dataset::classes`]; empty for unlabelled data and other tasks.
     pub labels: Vec<u32>,
-    /// The class of each step, for [`Task::StepClassification`]; otherwise empty.
+    /// The class of each step or [`UNLABELLED`], for [`Task::StepClassification`]; otherwise empty.
     pub step_labels: Vec<u32>,
     /// The number that belongs to each sequence, for [`Task::Regression`]; otherwise empty.
     pub numbers: Vec<f32>,
@@ -25,6 +28,8 @@ pub struct Part {
     pub groups: Vec<u32>,
     /// Whether a sequence, a window of a recording, overlaps one before it; empty if none does. Only training reads those that do.
     pub overlapping: Vec<bool>,
+    /// Whether a sequence, a window of a recording, goes on where the one before it ends; empty if none does.
+    pub follows: Vec<bool>,
     /// Positions in `values`, ascending, that were missing in the source and have been filled: statistics skip them.
     pub filled: Vec<usize>,
 }
@@ -203,6 +208,13 @@ impl Part {
                 .iter()
                 .filter_map(|&index| self.overlapping.get(index).copied())
                 .collect(),
+            // What does not stand behind its neighbor any more follows nothing.
+            follows: match self.follows.is_empty() {
+                true => Vec::new(),
+                false => (0..indices.len())
+                    .map(|place| place > 0 && indices[place - 1] + 1 == indices[place] && self.follows[indices[place]])
+                    .collect(),
+            },
             step_labels: step_labels.copied().collect(),
             numbers: numbers(&self.numbers),
             weights: numbers(&self.weights),

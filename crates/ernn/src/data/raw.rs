@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::channels::{self, ChannelMatch};
 use super::labels::{self, Names};
-use super::{Dataset, MissingPolicy, Part, RecordingFacts, Sequences, missing};
+use super::{Dataset, MissingPolicy, Part, RecordingFacts, Sequences, Task, missing};
 use crate::{Error, Result};
 
 /// The content of one file (or of the arrays that belong together).
@@ -30,6 +30,8 @@ pub(crate) struct Raw {
     pub first_missing: Option<String>,
     /// From when to when each sequence goes, as a person says it, of windows of recordings; else empty.
     pub times: Vec<[String; 2]>,
+    /// A class for each step is to be learned.
+    pub of_steps: bool,
     /// What became of recordings, where sequences are cut from them.
     pub recordings: Option<RecordingFacts>,
     /// What a person should know about how the file was understood, a sentence each.
@@ -122,6 +124,11 @@ pub(crate) fn assemble(name: &str, mut train: Raw, others: [Option<Raw>; 2]) -> 
         validation: validation?,
         test: test?,
         feature_names: train.feature_names,
+        task: if train.of_steps {
+            Task::StepClassification
+        } else {
+            Task::default()
+        },
         train: train.part,
         recordings,
         notes,
@@ -139,7 +146,8 @@ fn fit_to(train: &Raw, classes: &[String], mut raw: Raw) -> Result<Part> {
     if found != expected {
         return differs(&format!("{found} channels"), &expected.to_string());
     }
-    match (raw.part.labels.is_empty(), train.part.labels.is_empty()) {
+    let unlabelled = |part: &Part| part.labels.is_empty() && part.step_labels.is_empty();
+    match (unlabelled(&raw.part), unlabelled(&train.part)) {
         (true, false) => return differs("no labels", "labels"),
         (false, true) => return differs("labels", "none"),
         _ => {}

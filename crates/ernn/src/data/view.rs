@@ -236,6 +236,16 @@ impl<'a> View<'a> {
         &part.step_labels[part.offsets[sequence]..part.offsets[sequence + 1]]
     }
 
+    /// Whether a sequence, a window of a recording, goes on where the one before it in the view ends.
+    pub fn follows(&self, index: usize) -> bool {
+        let Some(before) = index.checked_sub(1) else {
+            return false;
+        };
+        let ((part, sequence), last) = (self.members[index], self.members[before]);
+        last == (part, sequence.wrapping_sub(1))
+            && self.parts[part as usize].follows.get(sequence as usize) == Some(&true)
+    }
+
     /// The tokens of a sequence; empty if it is of something else.
     pub fn tokens(&self, index: usize) -> &'a [u32] {
         let (part, sequence) = self.member(index);

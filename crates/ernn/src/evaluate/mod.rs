@@ -8,6 +8,7 @@ mod ensemble;
 mod folds;
 mod metric;
 mod report;
+mod segments;
 mod spread;
 pub mod statistics;
 mod stream;
@@ -18,6 +19,7 @@ use ernn_kernels::RowLoss;
 pub use folds::{FoldReport, FoldResult, FoldsReport, GroupReport};
 pub use metric::Metric;
 pub use report::{ClassReport, Evaluation};
+pub use segments::Segments;
 pub use spread::{Spread, mean};
 pub use stream::Stream;
 pub(crate) use stream::for_streams;
@@ -25,7 +27,7 @@ pub(crate) use stream::for_streams;
 use crate::batch::{self, Batch, Streams};
 use crate::cell::{CellConfig, StepSizes};
 use crate::checkpoint::SavedModel;
-use crate::data::{Task, View};
+use crate::data::{Task, UNLABELLED, View};
 use crate::head;
 use crate::model::{Model, State, Workspace};
 use crate::{Error, Result};
@@ -75,6 +77,7 @@ fn must_be(saved: &SavedModel, task: Task) -> Result<()> {
     }
     let what = match task {
         Task::Regression => "a number for a sequence",
+        Task::StepClassification => "a class for each step",
         _ => "classes of sequences",
     };
     Err(unusable(format!(
@@ -108,7 +111,7 @@ pub fn evaluate_normalized(model: &Model<f32>, classes: &[String], part: &View) 
     let mut workspace = Workspace::default();
     let mut found = match model.config().task {
         Task::Classification => evaluate_classes(model, classes, part, &mut workspace),
-        Task::StepClassification => evaluate_steps(model, part, &mut workspace),
+        Task::StepClassification => evaluate_steps(model, classes, part, &mut workspace),
         Task::NextToken => evaluate_text(model, part, &mut workspace),
         Task::Regression => evaluate_numbers(model, part, &mut workspace),
     }?;
@@ -148,14 +151,88 @@ fn labels_of(part: &View, classes: usize) -> Result<Vec<u32>> {
     Ok(labels)
 }
 
-fn evaluate_steps(model: &Model<f32>, part: &View, workspace: &mut Workspace<f32>) -> Result<Evaluation> {
+/// Each step that has a label is an example; segments go through windows that follow each other.
+fn evaluate_steps(
+    model: &Model<f32>,
+    classes: &[String],
+    part: &View,
+    workspace: &mut Workspace<f32>,
+) -> Result<Evaluation> {
+    let found = step_logits_in(model, part, workspace)?;
+    let mut labels = Vec::new();
+    let mut scores = Vec::new();
+    let mut called = Vec::with_capacity(found.len());
+    for (index, logits) in found.iter().enumerate() {
+        let own = part.step_labels(index);
+        if let Some(label) = own
+            .iter()
+            .find(|&&label| label != UNLABELLED && label as usize >= classes.len())
+        {
+            let problem = format!("found class number {label}, expected one below {}", classes.len());
+            return Err(unusable(problem));
+        }
+        called.push(rows(logits, classes.len()).map(best_class).collect::<Vec<u32>>());
+        for (row, &label) in rows(logits, classes.len())
+            .zip(own)
+            .filter(|(_, label)| **label != UNLABELLED)
+        {
+            labels.push(label);
+            scores.push((best_class(row) as usize, loss(row, label)));
+        }
+    }
+    if labels.is_empty() {
+        return Err(unusable("found no step with a label, expected some".to_owned()));
+    }
+    let mut evaluation = Evaluation::new(classes, &labels, scores.into_iter());
+    evaluation.segments = Some(Segments::of(part, &called));
+    Ok(evaluation)
+}
+
+/// The logits of each step, `[steps, classes]` for each sequence, in the order of the part.
+fn step_logits_in(model: &Model<f32>, part: &View, workspace: &mut Workspace<f32>) -> Result<Vec<Vec<f32>>> {
+    let classes = model.config().classes;
+    let mut all = vec![Vec::new(); part.len()];
     let mut batch = Batch::new();
-    let mut total = Total::default();
     for members in batch::plan(part, BATCH, None) {
         batch.fill(part, &members, None);
-        total.add(&model.step_losses(&batch, &mut State::default(), workspace)?);
+        let found = model.step_logits(&batch, workspace)?;
+        let mut rest = &found[..];
+        for member in members {
+            let (own, others) = rest.split_at(part.length(member) * classes);
+            all[member] = own.to_vec();
+            rest = others;
+        }
     }
-    Ok(total.evaluation(Task::StepClassification))
+    Ok(all)
+}
+
+/// What the model says at each step of raw sequences; `names` as in [`predict_named`].
+///
+/// # Errors
+/// If the sequences do not fit the model, it gives no class for each step, or what it gives is not finite.
+pub fn predict_steps<'a>(
+    saved: &SavedModel,
+    part: impl Into<View<'a>>,
+    names: &[String],
+) -> Result<Vec<Vec<Prediction>>> {
+    must_be(saved, Task::StepClassification)?;
+    let part = prepared(saved, part.into())?;
+    let found = step_logits_in(&saved.model, &part, &mut Workspace::default())?;
+    if let Some((sequence, value)) =
+        (0..found.len()).find_map(|sequence| Some((sequence, not_finite(&found[sequence])?)))
+    {
+        return Err(unusable(no_answer(&part, sequence, names, value)));
+    }
+    let classes = saved.classes.len();
+    Ok(found
+        .iter()
+        .map(|logits| rows(logits, classes).map(prediction).collect())
+        .collect())
+}
+
+/// The class of the largest logit, the first of equals.
+fn best_class(row: &[f32]) -> u32 {
+    (0..row.len()).fold(0, |best, class| if row[class] > row[best] { class } else { best }) as u32
 }
 
 /// Each text from its beginning to its end in one stream, in windows of the length that the model has learned from.
@@ -171,7 +248,7 @@ fn evaluate_text(model: &Model<f32>, part: &View, workspace: &mut Workspace<f32>
             total.add(&model.step_losses(&batch, &mut state, workspace)?);
         }
     }
-    Ok(total.evaluation(Task::NextToken))
+    Ok(total.evaluation())
 }
 
 /// Steps of a window where the model does not care.
@@ -192,8 +269,8 @@ impl Total {
         self.correct += rows.iter().filter(|row| row.correct).count();
     }
 
-    fn evaluation(&self, task: Task) -> Evaluation {
-        Evaluation::of_steps(self.steps, self.loss, self.correct, task)
+    fn evaluation(&self) -> Evaluation {
+        Evaluation::of_tokens(self.steps, self.loss, self.correct)
     }
 }
 

@@ -2,10 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Metric;
+use super::{Metric, Segments};
 use crate::cell::Equilibria;
 use crate::checkpoint::null;
-use crate::data::Task;
 
 /// How one class fares.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,6 +45,9 @@ pub struct Evaluation {
     /// For regression.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_squared_error: Option<f64>,
+    /// For classes of steps: what became of runs of steps with one class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub segments: Option<Segments>,
     /// How the equilibria of the steps were found, where layers seek them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub equilibria: Option<Equilibria>,
@@ -80,12 +82,12 @@ impl Evaluation {
         }
     }
 
-    /// Of targets at steps, from the sum of their losses.
-    pub(super) fn of_steps(steps: usize, loss: f64, correct: usize, task: Task) -> Self {
+    /// Of next tokens, from the sum of their losses.
+    pub(super) fn of_tokens(steps: usize, loss: f64, correct: usize) -> Self {
         let mean = loss / steps.max(1) as f64;
         Evaluation {
             accuracy: Some(ratio(correct, steps).unwrap_or(0.0)),
-            perplexity: (task == Task::NextToken).then(|| Metric::Perplexity.value(None, mean)),
+            perplexity: Some(Metric::Perplexity.value(None, mean)),
             ..Self::without_classes(steps, mean)
         }
     }

@@ -4,7 +4,7 @@ use ernn_kernels::{Panels, Real};
 
 use super::{LossOptions, Model};
 use crate::batch::Batch;
-use crate::data::Task;
+use crate::data::{Task, UNLABELLED};
 use crate::{Error, Result};
 
 impl<F: Real> Model<F> {
@@ -17,12 +17,15 @@ impl<F: Real> Model<F> {
     }
 
     pub(super) fn check_batch(&self, batch: &Batch<F>, options: &LossOptions<F>) -> Result<()> {
-        if self.config.embedding.is_some() {
-            self.check_tokens(batch)?;
-        } else {
-            self.check_input(&batch.inputs)?;
-        }
+        self.check_values(batch)?;
         self.check_training(batch, options)
+    }
+
+    pub(super) fn check_values(&self, batch: &Batch<F>) -> Result<()> {
+        match self.config.embedding {
+            Some(_) => self.check_tokens(batch),
+            None => self.check_input(&batch.inputs),
+        }
     }
 
     pub(super) fn check_tokens(&self, batch: &Batch<F>) -> Result<()> {
@@ -66,7 +69,10 @@ impl<F: Real> Model<F> {
             Task::Regression => return Ok(()),
             _ => {}
         }
-        if let Some(&label) = batch.targets.iter().find(|&&label| label as usize >= classes) {
+        let known = |label: u32| {
+            (label as usize) < classes || (label == UNLABELLED && self.config.task == Task::StepClassification)
+        };
+        if let Some(&label) = batch.targets.iter().find(|&&label| !known(label)) {
             return error("label", label as usize, format!("a class below {classes}"));
         }
         let weights = batch.weights.len();

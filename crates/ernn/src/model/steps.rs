@@ -1,11 +1,13 @@
 //! A target a step: the loss of every step's state, for classes of steps and for the next token.
 //!
 //! ```text
-//! states of the last layer [steps of all sequences, D] -> dropout -> readout -> softmax cross-entropy, mean over all steps
+//! states of the last layer [steps of all sequences, D] -> dropout -> readout -> softmax cross-entropy, mean over the steps with a label
 //! ```
 //!
 //! Logits exist a chunk at a time (`ernn_kernels::Softmax`). A text runs in windows with the state carried from one to the next; each
 //! window begins at the first learned step size, whatever came before it.
+
+use std::borrow::Cow;
 
 use ernn_kernels::{Panels, Real, RowLoss, Softmax, SoftmaxGradient};
 
@@ -13,6 +15,7 @@ use super::embedding::starts;
 use super::layers::{self, AtTop, LayerWorkspace, Pass};
 use super::{LossOptions, Model, PIECE, State, Workspace};
 use crate::batch::Batch;
+use crate::data::UNLABELLED;
 use crate::head::{apply_mask, dropout_mask};
 use crate::{Error, Result};
 
@@ -60,19 +63,48 @@ impl<F: Real> Model<F> {
             let pass = walk.pass(None);
             layers::forward(walk.folded, pass, &mut workspace.layers, false);
             let rows = self.rows(&workspace.layers, walk.piece);
-            let losses =
-                self.softmax(walk.readout)
-                    .run(walk.piece.isa(), &rows, &walk.targets, None, &mut workspace.softmax);
-            (losses, last_states(&workspace.layers))
+            let labelled = Labelled::of(&walk.targets, self.config.readout().inputs);
+            let (rows, targets) = (labelled.pick(rows), labelled.targets(&walk.targets));
+            let softmax = self.softmax(walk.readout);
+            let losses = softmax.run(walk.piece.isa(), &rows, &targets, None, &mut workspace.softmax);
+            (labelled.spread(losses), last_states(&workspace.layers))
         });
         workspace.embedded = embedded;
         let (pieces, places) = found?;
         // From the order of pieces to that of the sequences.
         let mut all = vec![None; batch.targets.len()];
         for (loss, place) in pieces.into_iter().flatten().zip(places) {
-            all[place] = Some(loss);
+            all[place] = loss;
         }
         Ok(all.into_iter().flatten().collect())
+    }
+
+    /// The logits of each step of all sequences, one sequence after the other, `[steps, classes]`; no dropout, each sequence from its
+    /// beginning.
+    ///
+    /// # Errors
+    /// If the batch does not fit the model.
+    pub fn step_logits(&self, batch: &Batch<F>, workspace: &mut Workspace<F>) -> Result<Vec<F>> {
+        self.check_values(batch)?;
+        let embedded = self.embedded(batch, &LossOptions::default(), workspace);
+        let inputs = embedded.as_ref().unwrap_or(&batch.inputs);
+        let piece = (!self.config.bidirectional).then_some(PIECE);
+        let readout = self.config.readout();
+        let found = self.walk(batch, inputs, piece, &mut State::default(), |walk| {
+            layers::forward(walk.folded, walk.pass(None), &mut workspace.layers, false);
+            let rows = self.rows(&workspace.layers, walk.piece);
+            let mut logits = Vec::new();
+            readout.forward(walk.readout, &rows, &mut logits);
+            (logits, last_states(&workspace.layers))
+        });
+        workspace.embedded = embedded;
+        let (pieces, places) = found?;
+        let mut all = vec![F::ZERO; places.len() * readout.classes];
+        let rows = pieces.iter().flat_map(|logits| logits.chunks_exact(readout.classes));
+        for (row, place) in rows.zip(places) {
+            all[place * readout.classes..(place + 1) * readout.classes].copy_from_slice(row);
+        }
+        Ok(all)
     }
 
     /// Mean loss, number of right steps, and the gradient added up.
@@ -85,13 +117,14 @@ impl<F: Real> Model<F> {
         workspace: &mut Workspace<F>,
         gradient: &mut [F],
     ) -> Result<(F, usize)> {
-        let total = batch.targets.len();
+        let total = batch.targets.iter().filter(|&&target| target != UNLABELLED).count();
         let scale = F::ONE / F::from_f64(total.max(1) as f64);
         let dropout = self.layer_dropout(batch, options);
         let readout = self.config.readout();
         let (found, _) = self.walk(batch, inputs, options.tbptt, state, |walk| {
             let pass = walk.pass(dropout);
             layers::forward(walk.folded, pass, &mut workspace.layers, true);
+            let labelled = Labelled::of(&walk.targets, readout.inputs);
             let mut rows = self.rows(&workspace.layers, walk.piece);
             let dropped = options.dropout.filter(|_| self.config.dropout > 0.0);
             if let Some((seed, epoch)) = dropped {
@@ -108,6 +141,7 @@ impl<F: Real> Model<F> {
             }
             let own = self.readout_range();
             let (weight, bias) = gradient[own].split_at_mut(readout.inputs * readout.classes);
+            let (rows, targets) = (labelled.pick(rows), labelled.targets(&walk.targets));
             let at_rows = &mut workspace.pooled_gradient;
             at_rows.resize(rows.len(), F::ZERO);
             let wanted = SoftmaxGradient {
@@ -116,13 +150,10 @@ impl<F: Real> Model<F> {
                 bias,
                 states: at_rows,
             };
-            let losses = self.softmax(walk.readout).run(
-                walk.piece.isa(),
-                &rows,
-                &walk.targets,
-                Some(wanted),
-                &mut workspace.softmax,
-            );
+            let losses =
+                self.softmax(walk.readout)
+                    .run(walk.piece.isa(), &rows, &targets, Some(wanted), &mut workspace.softmax);
+            labelled.spread_gradient(&mut workspace.pooled_gradient);
             if dropped.is_some() {
                 apply_mask(&mut workspace.pooled_gradient, &workspace.mask);
             }
@@ -184,7 +215,11 @@ impl<F: Real> Model<F> {
                 .zip(&starts)
                 .flat_map(|(&length, start)| (0..length).map(move |step| start + from + step))
                 .collect();
-            let targets = places.iter().map(|&place| batch.targets[place]).collect();
+            // Nobody has to know the targets to ask what the model says.
+            let targets = places
+                .iter()
+                .filter_map(|&place| batch.targets.get(place).copied())
+                .collect();
             let (result, last) = work(Walk {
                 folded: &folded,
                 readout,
@@ -242,6 +277,63 @@ impl<F: Real> Model<F> {
                 &rows[(starts[sequence] + step) * width + place * own..][..own]
             });
         }
+    }
+}
+
+/// Which rows of a piece have a label.
+struct Labelled {
+    /// All, or those that have one.
+    chosen: Option<Vec<usize>>,
+    rows: usize,
+    width: usize,
+}
+
+impl Labelled {
+    fn of(targets: &[u32], width: usize) -> Self {
+        let some = targets.contains(&UNLABELLED);
+        let chosen = || (0..targets.len()).filter(|&row| targets[row] != UNLABELLED).collect();
+        Labelled {
+            chosen: some.then(chosen),
+            rows: targets.len(),
+            width,
+        }
+    }
+
+    /// The states of those rows, `[rows, width]`.
+    fn pick<F: Real>(&self, rows: Vec<F>) -> Vec<F> {
+        let Some(chosen) = &self.chosen else { return rows };
+        let row = |&row: &usize| &rows[row * self.width..(row + 1) * self.width];
+        chosen.iter().flat_map(row).copied().collect()
+    }
+
+    fn targets<'t>(&self, targets: &'t [u32]) -> Cow<'t, [u32]> {
+        match &self.chosen {
+            None => Cow::Borrowed(targets),
+            Some(chosen) => chosen.iter().map(|&row| targets[row]).collect(),
+        }
+    }
+
+    /// What was found for each row; nothing for one without a label.
+    fn spread<T: Copy>(&self, found: Vec<T>) -> Vec<Option<T>> {
+        let Some(chosen) = &self.chosen else {
+            return found.into_iter().map(Some).collect();
+        };
+        let mut all = vec![None; self.rows];
+        chosen
+            .iter()
+            .zip(found)
+            .for_each(|(&row, found)| all[row] = Some(found));
+        all
+    }
+
+    /// The gradient at all rows, 0 where there is no label, in the place of that of the rows that have one.
+    fn spread_gradient<F: Real>(&self, gradient: &mut Vec<F>) {
+        let Some(chosen) = &self.chosen else { return };
+        let mut all = vec![F::ZERO; self.rows * self.width];
+        for (from, &row) in gradient.chunks_exact(self.width).zip(chosen) {
+            all[row * self.width..(row + 1) * self.width].copy_from_slice(from);
+        }
+        *gradient = all;
     }
 }
 

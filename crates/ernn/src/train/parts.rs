@@ -202,8 +202,12 @@ fn check_weights(dataset: &Dataset) -> std::result::Result<(), String> {
 fn balanced(view: &View, classes: usize) -> Vec<f32> {
     let mut counts = vec![0; classes];
     for index in 0..view.len() {
-        for label in view.label(index).iter().chain(view.step_labels(index)) {
-            counts[*label as usize] += 1;
+        let labels = view
+            .label(index)
+            .into_iter()
+            .chain(view.step_labels(index).iter().copied());
+        for label in labels.filter(|&label| label != data::UNLABELLED) {
+            counts[label as usize] += 1;
         }
     }
     head::balanced_class_weights(&counts)

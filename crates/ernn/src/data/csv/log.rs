@@ -3,8 +3,9 @@
 
 use std::collections::HashMap;
 
+use super::super::UNLABELLED;
 use super::super::number::{exact, is_missing, shown};
-use super::super::recordings::{Log, Recording, TimeReader, UNLABELLED};
+use super::super::recordings::{Log, Recording, TimeReader};
 use super::channel;
 use super::long::Rows;
 use super::survey;

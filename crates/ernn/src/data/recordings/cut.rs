@@ -2,11 +2,11 @@
 
 use super::super::labels::Names;
 use super::super::raw::Raw;
-use super::super::{Part, Values};
+use super::super::{Part, UNLABELLED, Values};
 use super::events::Events;
 use super::facts::RecordingFacts;
-use super::log::{Log, UNLABELLED};
-use super::options::{LabelAt, PURITY, RecordingOptions};
+use super::log::Log;
+use super::options::{Aim, LabelAt, PURITY, RecordingOptions};
 use super::pieces::{self, Piece, Timing, text_of};
 use super::span::Span;
 use crate::{Error, Result};
@@ -92,6 +92,9 @@ struct Out {
     values: Vec<f32>,
     offsets: Vec<usize>,
     labels: Vec<u32>,
+    /// The label of each step, where those are asked for.
+    step_labels: Vec<u32>,
+    follows: Vec<bool>,
     /// The group of the recording, or its recording and block.
     groups: Vec<u64>,
     overlapping: Vec<bool>,
@@ -150,7 +153,7 @@ impl Cutter<'_> {
             self.facts.short += 1;
             return;
         }
-        let mut free = 0;
+        let (mut free, mut last_end) = (0, None);
         for start in (0..=steps - length).step_by(self.hop.unwrap_or(steps)) {
             *windows += 1;
             let Some(label) = self.label(piece, start, length) else {
@@ -163,6 +166,11 @@ impl Cutter<'_> {
             if !overlapping {
                 free = start + length;
             }
+            self.out.follows.push(last_end == Some(start));
+            last_end = Some(start + length);
+            self.out
+                .step_labels
+                .extend(piece.labels.get(start..start + length).unwrap_or_default());
             self.out.overlapping.push(overlapping);
             self.out.labels.push(label);
             self.out.groups.push(group);
@@ -177,6 +185,13 @@ impl Cutter<'_> {
     fn label(&mut self, piece: &Piece, start: usize, length: usize) -> Option<u32> {
         if piece.labels.is_empty() || self.options.every_window {
             return Some(UNLABELLED);
+        }
+        if self.options.aim == Aim::Steps {
+            let any = piece.labels[start..start + length]
+                .iter()
+                .find(|&&label| label != UNLABELLED);
+            self.facts.unlabelled += usize::from(any.is_none());
+            return any.copied();
         }
         match self.verdict(&piece.labels[start..start + length]) {
             Verdict::Label(label) => return Some(label),
@@ -254,6 +269,7 @@ impl Cutter<'_> {
             return Err(self.nothing(&log));
         }
         let labelled = !self.options.every_window && self.out.labels.iter().all(|&label| label != UNLABELLED);
+        let steps = self.options.aim == Aim::Steps;
         self.facts.windows = self.out.names.len();
         let mut groups = Names::default();
         let mut raw = Raw::new(&path, self.features);
@@ -268,7 +284,21 @@ impl Cutter<'_> {
             features: self.features,
             offsets,
             values: Values::Numbers(self.out.values),
-            labels: if labelled { self.out.labels } else { Vec::new() },
+            labels: if labelled && !steps {
+                self.out.labels
+            } else {
+                Vec::new()
+            },
+            step_labels: if labelled && steps {
+                self.out.step_labels
+            } else {
+                Vec::new()
+            },
+            follows: if self.out.follows.contains(&true) {
+                self.out.follows
+            } else {
+                Vec::new()
+            },
             groups: numbers,
             overlapping: match self.options.keep_overlap || !self.out.overlapping.contains(&true) {
                 true => Vec::new(),
@@ -283,6 +313,7 @@ impl Cutter<'_> {
         raw.names = self.out.names;
         raw.times = self.out.times;
         raw.recordings = Some(self.facts);
+        raw.of_steps = steps;
         Ok(raw)
     }
 

@@ -11,10 +11,11 @@
 
 use std::path::Path;
 
+use super::super::UNLABELLED;
 use super::super::labels::{self, Names};
 use super::super::number::{Decimal, shown};
 use super::clock::{Clock, Form, TimeReader, TimeUnit};
-use super::log::{Log, Recording, UNLABELLED};
+use super::log::{Log, Recording};
 use super::pieces::{Timing, is_civil};
 use crate::{Error, Result};
 

@@ -2,13 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use super::super::UNLABELLED;
 use super::super::channels::ChannelMatch;
 use super::super::labels::{self, Names};
 use super::clock::Form;
 use crate::{Error, Result};
-
-/// A row that has no label.
-pub(crate) const UNLABELLED: u32 = u32::MAX;
 
 /// Rows that follow each other in time.
 #[derive(Clone, Debug, Default)]

@@ -23,8 +23,8 @@ pub use clock::TimeUnit;
 pub(super) use clock::{TimeReader, is_iso};
 pub(super) use cut::cut;
 pub use facts::RecordingFacts;
-pub(super) use log::{Log, Recording, UNLABELLED};
-pub use options::{LabelAt, RecordingOptions};
+pub(super) use log::{Log, Recording};
+pub use options::{Aim, LabelAt, RecordingOptions};
 pub use span::Span;
 
 #[cfg(test)]

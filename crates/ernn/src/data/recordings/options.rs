@@ -33,6 +33,9 @@ pub struct RecordingOptions {
     /// Share of a window that its most frequent label covers at least, above 0 and up to 1; `None`: two thirds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub purity: Option<f64>,
+    /// What has a class: a window or each of its steps.
+    #[serde(skip_serializing_if = "Aim::is_default")]
+    pub aim: Aim,
     /// Which label a window has.
     #[serde(skip_serializing_if = "LabelAt::is_default")]
     pub label_at: LabelAt,
@@ -68,6 +71,17 @@ impl RecordingOptions {
         if let Some((flag, _)) = of_window.iter().find(|(_, given)| *given && window.is_none()) {
             return Err(Error::setting(flag, "no window", "--window with the length of one"));
         }
+        let of_windows = [
+            ("purity", self.purity.is_some()),
+            ("label-at", !self.label_at.is_default()),
+        ];
+        if let Some((flag, _)) = of_windows.iter().find(|(_, given)| *given && self.aim == Aim::Steps) {
+            return Err(Error::setting(
+                flag,
+                "a class for each step",
+                "it for classes of windows alone",
+            ));
+        }
         let of_time = [
             ("max-gap", self.max_gap.is_some()),
             ("time-unit", self.time_unit.is_some()),
@@ -76,6 +90,24 @@ impl RecordingOptions {
             return Err(Error::setting(flag, "no times", "--time with the name of a column"));
         }
         Ok(())
+    }
+}
+
+/// What has a class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Aim {
+    /// A window.
+    #[default]
+    Windows,
+    /// Each step; those without a label are in no loss and no figure.
+    Steps,
+}
+
+impl Aim {
+    /// A window.
+    pub fn is_default(&self) -> bool {
+        *self == Aim::Windows
     }
 }
 
