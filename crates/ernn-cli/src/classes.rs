@@ -18,14 +18,15 @@ const LONGEST_NAME: usize = 20;
 
 /// Both tables.
 pub fn text(found: &Evaluation, colors: bool) -> String {
-    let mut lines = per_class(&found.per_class).lines(COLUMNS, colors);
+    let what = if found.segments.is_some() { "steps" } else { "sequences" };
+    let mut lines = per_class(&found.per_class, what).lines(COLUMNS, colors);
     lines.extend(confusions(found, colors));
     lines.join("\n")
 }
 
-fn per_class(classes: &[ClassReport]) -> Table {
+fn per_class(classes: &[ClassReport], what: &str) -> Table {
     let share = |value: Option<f64>| Cell::from(value.map_or_else(|| "-".to_string(), percent));
-    let mut table = Table::new(["class", "sequences", " recall", "precision", "     F1"]);
+    let mut table = Table::new(["class", what, " recall", "precision", "     F1"]);
     for class in classes {
         table.row([
             names::line(&class.name).into(),

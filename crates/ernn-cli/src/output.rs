@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use ernn::cell::Equilibria;
-use ernn::evaluate::Evaluation;
+use ernn::evaluate::{Evaluation, Segments};
 use ernn::names;
 use indicatif::ProgressBar;
 use serde::Serialize;
@@ -177,6 +177,18 @@ pub fn evaluation(part: &str, found: &Evaluation) -> String {
     text
 }
 
+/// What became of runs of steps with one class.
+fn segments(found: &Segments) -> String {
+    let [tenth, quarter, half] = found.f1.map(percent);
+    format!(
+        "segments: F1 {tenth}, {quarter}, {half} at overlaps of 10, 25, 50 %; of {} found {}, missed {}, false {}",
+        grouped(found.segments),
+        grouped(found.found[2]),
+        grouped(found.missed()),
+        grouped(found.false_alarms())
+    )
+}
+
 /// How equilibria were found, in a line.
 pub fn equilibria(found: &Equilibria) -> String {
     let missed = match found.not_found {
@@ -200,8 +212,12 @@ fn without_equilibria(part: &str, found: &Evaluation) -> String {
     let macro_f1 = found
         .macro_f1
         .map_or_else(String::new, |f1| format!(", macro F1 {}", percent(f1)));
+    let (what, segments) = match &found.segments {
+        None => ("sequences", String::new()),
+        Some(segments) => ("steps", format!("\n{}", self::segments(segments))),
+    };
     format!(
-        "{part} ({} sequences): {}, loss {:.4}\nbalanced accuracy {}{macro_f1}\n\n{}",
+        "{part} ({} {what}): {}, loss {:.4}\nbalanced accuracy {}{macro_f1}{segments}\n\n{}",
         grouped(found.examples),
         Look::Bold.paint(&score(found), colors),
         found.loss,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use ernn::data::{LabelAt, LabelKind, RecordingOptions, Span, TimeUnit};
+use ernn::data::{Aim, LabelAt, LabelKind, RecordingOptions, Span, TimeUnit};
 
 use crate::reading::named;
 
@@ -29,6 +29,10 @@ pub struct RecordingFlags {
     /// Longest time between two rows that a straight line fills; a longer one ends a piece [default: 5 steps]
     #[arg(long, value_name = "SPAN")]
     max_gap: Option<Span>,
+    /// What has a class: windows, or steps (each step of a window: sleep stages, phases of a gait); steps without a label count for nothing
+    /// [default: windows]
+    #[arg(long, value_name = "WHAT", value_parser = named::<Aim>)]
+    task: Option<Aim>,
     /// Share of a window that its most frequent label covers at least; others are left out, and counted [default: 0.667]
     #[arg(long, value_name = "SHARE")]
     purity: Option<f64>,
@@ -50,6 +54,7 @@ impl RecordingFlags {
             hop: self.hop.or(settings.hop),
             max_gap: self.max_gap.or(settings.max_gap),
             purity: self.purity.or(settings.purity),
+            aim: self.task.unwrap_or(settings.aim),
             label_at: self.label_at.unwrap_or(settings.label_at),
             events: events.or_else(|| settings.events.clone()),
             keep_overlap: self.keep_overlap || settings.keep_overlap,
@@ -58,7 +63,7 @@ impl RecordingFlags {
     }
 
     /// The flags, with whether each was given.
-    pub fn given(&self) -> [(&'static str, bool); 9] {
+    pub fn given(&self) -> [(&'static str, bool); 10] {
         [
             ("--window", self.window.is_some()),
             ("--hop", self.hop.is_some()),
@@ -67,6 +72,7 @@ impl RecordingFlags {
             ("--rate", self.rate.is_some()),
             ("--max-gap", self.max_gap.is_some()),
             ("--purity", self.purity.is_some()),
+            ("--task", self.task.is_some()),
             ("--label-at", self.label_at.is_some()),
             ("--keep-overlap", self.keep_overlap),
         ]
@@ -83,6 +89,7 @@ impl From<(Option<Span>, RecordingOptions)> for RecordingFlags {
             rate: options.rate,
             max_gap: options.max_gap,
             purity: options.purity,
+            task: Some(options.aim),
             label_at: Some(options.label_at),
             keep_overlap: options.keep_overlap,
         }

@@ -142,6 +142,49 @@ fn labels_come_from_a_file_of_events() {
 }
 
 #[test]
+fn a_class_for_each_step_becomes_segments() {
+    let place = Place::new();
+    logs(&place);
+    // A class that takes no part: its rows have no label.
+    place.write("logs/person_5.csv", log(5, 960).replace(",run\n", ",\n"));
+    let steps = "--time timestamp --rate 50 --window 2s --task steps --label activity";
+    place.fails(
+        &format!("train logs {steps} --class-weights balanced --out no"),
+        2,
+        &["--class-weights"],
+    );
+    let done = place.ok(&format!(
+        "train logs {steps} --epochs 40 --hidden 8 --rank 2 --batch-size 4 --out run"
+    ));
+    for part in ["steps): accuracy", "segments: F1"] {
+        assert!(done.stdout.contains(part), "{part} in {}", done.stdout);
+    }
+    let metrics = place.json("evaluate run logs --part validation");
+    assert!(metrics["segments"]["segments"].as_u64().unwrap() > 3, "{metrics}");
+    assert!(metrics["accuracy"].as_f64().unwrap() > 0.8, "{metrics}");
+    place.write("new.csv", without_labels(&log(7, 480)));
+    let answers = place.ok("predict run new.csv").stdout;
+    let lines: Vec<&str> = answers.lines().collect();
+    assert_eq!(lines[0], "sequence,start,end,class,probability");
+    assert!(
+        lines[1].starts_with("1,2026-03-08T12:00:00.002Z,2026-03-08T12:00:0"),
+        "{answers}"
+    );
+    // Segments follow each other, to the end.
+    let cells = |line: &str, cell: usize| line.split(',').nth(cell).unwrap().to_string();
+    for pair in lines[1..].windows(2) {
+        assert_eq!(cells(pair[0], 2), cells(pair[1], 1), "{answers}");
+        assert_ne!(cells(pair[0], 3), cells(pair[1], 3), "{answers}");
+    }
+    assert!(
+        cells(lines[lines.len() - 1], 2).starts_with("2026-03-08T12:00:09.6"),
+        "{answers}"
+    );
+    let json = place.ok("predict run new.csv --format json").stdout;
+    assert_eq!(json.lines().count(), lines.len() - 1);
+}
+
+#[test]
 fn what_does_not_fit_is_refused_before_anything_is_written() {
     let place = Place::new();
     logs(&place);
@@ -154,7 +197,7 @@ fn what_does_not_fit_is_refused_before_anything_is_written() {
         ),
         (
             format!("train logs {} --rate 5000", WINDOWS.replace(" --rate 50", "")),
-            1,
+            2,
             ["rate: found 5000 Hz", "at most 4 times"],
         ),
         (
@@ -169,7 +212,7 @@ fn what_does_not_fit_is_refused_before_anything_is_written() {
         ),
         (
             format!("train logs {WINDOWS} --purity 2"),
-            1,
+            2,
             ["purity: found 2", "at most 1"],
         ),
         (
@@ -179,7 +222,7 @@ fn what_does_not_fit_is_refused_before_anything_is_written() {
         ),
         (
             "train logs --hop 5 --time timestamp --label activity".to_string(),
-            1,
+            2,
             ["hop: found no window", "--window"],
         ),
     ] {

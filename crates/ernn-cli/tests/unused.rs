@@ -31,7 +31,7 @@ fn flags_of_reading_that_do_not_go_with_the_data() {
         ("digits --text-column text", "--text-column", "texts of your own"),
         ("digits --ignore a", "--ignore", "tables of your own"),
         ("digits --labels classes", "--labels", "data of your own"),
-        ("story.txt --window 5", "--window", "tables of your own"),
+        ("story.txt --window 5", "--window", "recordings of your own"),
         ("story.txt --missing zero", "--missing", "story.txt, a running text"),
         ("story.txt --words 5", "--words", "--text-column"),
         (

@@ -11,9 +11,9 @@ use ernn::names;
 use serde_json::{Map, Value, json};
 
 use super::predict_flags::PredictFlags;
-use super::predict_stream;
 use super::source::Source;
 use super::stream_steps::CANNOT_LOOK_AHEAD;
+use super::{predict_segments, predict_stream};
 use crate::failure::{Failure, Result};
 use crate::output::{say, significant, timed};
 
@@ -115,6 +115,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     super::warn_all_of_length(models.members(), sequences.part.longest());
     let (lines, problems) = match saved.model.config().task {
         Task::Regression => number_lines(&models, &sequences, arguments.format)?,
+        Task::StepClassification => (
+            predict_segments::lines(saved, &sequences, arguments.form())?,
+            Vec::new(),
+        ),
         _ => class_lines(&models, &sequences, arguments.form())?,
     };
     let mut out = BufWriter::new(io::stdout().lock());
@@ -142,12 +146,11 @@ pub(super) fn shown(lines: String, format: Format) -> String {
 /// A model that says something at every step has nothing to say about a whole sequence.
 fn must_judge_sequences(saved: &SavedModel) -> Result<()> {
     let what = match saved.model.config().task {
-        Task::Classification | Task::Regression => return Ok(()),
-        Task::StepClassification => "a class",
+        Task::Classification | Task::StepClassification | Task::Regression => return Ok(()),
         Task::NextToken => "a token",
     };
     let problem = format!(
-        "found one that gives {what} at every step, expected one that gives a class or a number for each sequence \
+        "found one that gives {what} at every step, expected one that gives classes or a number for each sequence \
          (`ernn predict MODEL --stream` says what it makes of each step)"
     );
     Err(Failure::Library(ernn::Error::data("the model", problem)))

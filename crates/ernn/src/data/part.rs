@@ -317,6 +317,8 @@ pub struct Sequences {
     pub names: Vec<String>,
     /// From when to when each sequence goes, of windows of recordings; else empty.
     pub times: Vec<[String; 2]>,
+    /// When each step of a window begins, and when the last one ends, where each step has a class; else empty.
+    pub step_times: Vec<Vec<String>>,
     /// The sequences themselves.
     pub part: Part,
     /// What a person should know about how the file was understood, a sentence each.

@@ -32,6 +32,8 @@ pub(crate) struct Raw {
     pub times: Vec<[String; 2]>,
     /// A class for each step is to be learned.
     pub of_steps: bool,
+    /// When each step of a window begins, and when the last one ends, where each step has a class; else empty.
+    pub step_times: Vec<Vec<String>>,
     /// What became of recordings, where sequences are cut from them.
     pub recordings: Option<RecordingFacts>,
     /// What a person should know about how the file was understood, a sentence each.
@@ -96,6 +98,7 @@ impl Raw {
             classes,
             names,
             times: self.times,
+            step_times: self.step_times,
             part: self.part,
             notes: self.notes,
         })

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Evaluation, Metric, Spread, statistics};
+use super::{Evaluation, Metric, Segments, Spread, statistics};
 use crate::data::{Folds, Part, Scheme, Task};
 
 /// What training by folds has found.
@@ -184,9 +184,11 @@ impl Evaluation {
         let total: f64 = parts.iter().map(|part| part.loss * part.examples as f64).sum();
         let correct = |part: &&Evaluation| (part.accuracy.unwrap_or(0.0) * part.examples as f64).round() as usize;
         match task {
-            Task::Classification => Self::of_confusion(parts, total / examples.max(1) as f64),
+            Task::Classification | Task::StepClassification => {
+                Self::of_confusion(parts, total / examples.max(1) as f64)
+            }
             Task::Regression => Evaluation::of_numbers(examples, total / examples.max(1) as f64),
-            _ => Evaluation::of_steps(examples, total, parts.iter().map(correct).sum(), task),
+            Task::NextToken => Evaluation::of_tokens(examples, total, parts.iter().map(correct).sum()),
         }
     }
 
@@ -203,7 +205,11 @@ impl Evaluation {
                 }
             }
         }
-        Evaluation::new(&names, &labels, called.into_iter().map(|class| (class, loss)))
+        let segments: Vec<&Segments> = parts.iter().filter_map(|part| part.segments.as_ref()).collect();
+        Evaluation {
+            segments: (!segments.is_empty()).then(|| Segments::pooled(segments.into_iter())),
+            ..Evaluation::new(&names, &labels, called.into_iter().map(|class| (class, loss)))
+        }
     }
 }
 
@@ -225,13 +231,9 @@ mod tests {
         let numbers = [Evaluation::of_numbers(3, 1.0), Evaluation::of_numbers(1, 5.0)];
         let pooled = Evaluation::pooled(&[&numbers[0], &numbers[1]], Task::Regression);
         assert_eq!(pooled, Evaluation::of_numbers(4, 2.0));
-        let task = Task::StepClassification;
-        let steps = [
-            Evaluation::of_steps(3, 1.5, 2, task),
-            Evaluation::of_steps(2, 1.0, 2, task),
-        ];
-        let pooled = Evaluation::pooled(&[&steps[0], &steps[1]], task);
-        assert_eq!(pooled, Evaluation::of_steps(5, 2.5, 4, task));
+        let tokens = [Evaluation::of_tokens(3, 1.5, 2), Evaluation::of_tokens(2, 1.0, 2)];
+        let pooled = Evaluation::pooled(&[&tokens[0], &tokens[1]], Task::NextToken);
+        assert_eq!(pooled, Evaluation::of_tokens(5, 2.5, 4));
     }
 
     #[test]

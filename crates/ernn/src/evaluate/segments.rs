@@ -3,7 +3,7 @@
 //! ```text
 //! overlap(a, b) = steps in both / steps in either
 //! found at t     a segment said, in turn, whose best overlap with a true one of its class is at least t, and that one is not found yet
-//! F1@t           2 found / (2 found + said but not found + true but not found)
+//! F1@t           2 found / (segments said + true segments)
 //! ```
 //!
 //! The segmental F1 of Lea et al., "Temporal Convolutional Networks for Action Segmentation and Detection", CVPR 2017, which punishes
@@ -24,14 +24,10 @@ pub struct Segments {
     pub segments: usize,
     /// What the model said.
     pub said: usize,
-    /// F1 at overlaps of 10, 25 and 50 percent.
+    /// Those that were found at overlaps of 10, 25 and 50 percent.
+    pub found: [usize; 3],
+    /// F1 at these overlaps.
     pub f1: [f64; 3],
-    /// True segments that were found at half overlap.
-    pub found: usize,
-    /// True ones that were not.
-    pub missed: usize,
-    /// What was said and is not there, at half overlap.
-    pub false_alarms: usize,
 }
 
 /// A run of steps with one class.
@@ -62,23 +58,46 @@ impl Segments {
             }
             index = end;
         }
-        let [.., half] = counts;
+        let [first, ..] = counts;
+        Segments::counted(first.segments, first.said, counts.map(|counts| counts.found))
+    }
+
+    fn counted(segments: usize, said: usize, found: [usize; 3]) -> Segments {
         Segments {
-            segments: half.found + half.missed,
-            said: half.found + half.false_alarms,
-            f1: counts.map(|counts| counts.f1()),
-            found: half.found,
-            missed: half.missed,
-            false_alarms: half.false_alarms,
+            segments,
+            said,
+            found,
+            f1: found.map(|found| 2.0 * found as f64 / (segments + said).max(1) as f64),
         }
+    }
+
+    /// Several parts as one.
+    pub(super) fn pooled<'a>(parts: impl Iterator<Item = &'a Segments>) -> Segments {
+        let (mut segments, mut said, mut found) = (0, 0, [0; 3]);
+        for part in parts {
+            segments += part.segments;
+            said += part.said;
+            found = std::array::from_fn(|overlap| found[overlap] + part.found[overlap]);
+        }
+        Segments::counted(segments, said, found)
+    }
+
+    /// True segments that were not found at half overlap.
+    pub fn missed(&self) -> usize {
+        self.segments - self.found[2]
+    }
+
+    /// What was said and is not there, at half overlap.
+    pub fn false_alarms(&self) -> usize {
+        self.said - self.found[2]
     }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
+    segments: usize,
+    said: usize,
     found: usize,
-    missed: usize,
-    false_alarms: usize,
 }
 
 impl Counts {
@@ -87,7 +106,10 @@ impl Counts {
         let said: Vec<u32> = said.iter().zip(labels).map(known).collect();
         let truth = segments(labels);
         let mut taken = vec![false; truth.len()];
-        for said in segments(&said) {
+        let said = segments(&said);
+        self.segments += truth.len();
+        self.said += said.len();
+        for said in said {
             let overlaps = truth.iter().map(|truth| said.overlap(truth));
             let best = overlaps.enumerate().fold(
                 (0, 0.0),
@@ -96,16 +118,8 @@ impl Counts {
             if best.1 > 0.0 && best.1 >= overlap && !taken[best.0] {
                 taken[best.0] = true;
                 self.found += 1;
-            } else {
-                self.false_alarms += 1;
             }
         }
-        self.missed += taken.iter().filter(|taken| !**taken).count();
-    }
-
-    fn f1(&self) -> f64 {
-        let both = 2 * self.found + self.missed + self.false_alarms;
-        2.0 * self.found as f64 / both.max(1) as f64
     }
 }
 
@@ -144,7 +158,7 @@ mod tests {
     fn f1(labels: &[u32], said: &[u32], overlap: f64) -> f64 {
         let mut counts = Counts::default();
         counts.add(labels, said, overlap);
-        counts.f1()
+        Segments::counted(counts.segments, counts.said, [counts.found; 3]).f1[0]
     }
 
     /// By hand, and as Lea's script counts: 0 0 0 0 1 1 1 2 2 2 against two borders off by one and a segment cut in two.
@@ -177,7 +191,7 @@ mod tests {
         part.follows = vec![false, true, false];
         let said = [vec![0, 0, 1, 1], vec![1, 1, 0, 0], vec![0, 0, 0, 0]];
         let found = Segments::of(&View::of(&part), &said);
-        assert_eq!((found.segments, found.found, found.f1), (4, 4, [1.0; 3]));
+        assert_eq!((found.segments, found.found, found.f1), (4, [4; 3], [1.0; 3]));
         part.follows.clear();
         assert_eq!(Segments::of(&View::of(&part), &said).segments, 5);
     }

@@ -239,7 +239,7 @@ settings! {
         "validation" "training.validation" Number("X") NoValidation:
             "Part of the training sequences that selects the best epoch (0: none; the model is the last one, its weights \
              averaged)";
-        "class-weights" "training.class_weights" Name("NAME") Classes:
+        "class-weights" "training.class_weights" Name("NAME") OneClass:
             "Weights of the classes in the loss: none or balanced";
         "sparsity" "training.sparsity" Number("X") All:
             "Share of zeros in each matrix of the cells in the end (0: dense; EdgeML's sW and sU are 1 - X); thinned in the \

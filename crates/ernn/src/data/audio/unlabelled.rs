@@ -65,6 +65,7 @@ pub fn open_recordings(path: &Path, dataset: &str, features: &[String]) -> Resul
             ..part
         },
         times: Vec::new(),
+        step_times: Vec::new(),
         notes: Vec::new(),
     })
 }

@@ -172,9 +172,7 @@ impl Clock {
         let between = apart.filter(|apart| (1e-6..1.0).contains(apart)).map(|_| TimeUnit::S);
         let unit = fitting.first().copied().or(between.filter(|_| rate.is_none()));
         let Some(unit) = unit else {
-            let apart = apart.map_or_else(String::new, |apart| {
-                format!(", {apart} from one to the next in the middle")
-            });
+            let apart = apart.map_or_else(String::new, |apart| format!(", {apart} from one to the next"));
             let found = format!("numbers from {first}{apart}, in no unit that their column names");
             return Err((
                 found,

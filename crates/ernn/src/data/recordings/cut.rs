@@ -100,6 +100,7 @@ struct Out {
     overlapping: Vec<bool>,
     names: Vec<String>,
     times: Vec<[String; 2]>,
+    step_times: Vec<Vec<String>>,
 }
 
 struct Cutter<'a> {
@@ -149,12 +150,12 @@ impl Cutter<'_> {
         let steps = piece.steps();
         self.longest = self.longest.max(steps);
         let length = self.length.unwrap_or(steps);
-        if steps < length {
+        if steps < length && !self.asks_for_steps() {
             self.facts.short += 1;
             return;
         }
         let (mut free, mut last_end) = (0, None);
-        for start in (0..=steps - length).step_by(self.hop.unwrap_or(steps)) {
+        for (start, length) in self.places(steps, length) {
             *windows += 1;
             let Some(label) = self.label(piece, start, length) else {
                 continue;
@@ -179,6 +180,21 @@ impl Cutter<'_> {
             self.out.offsets.push(self.out.values.len() / self.features);
             self.name(piece, place, start, length, *windows);
         }
+    }
+
+    /// Whether someone wants to know the class of each step.
+    fn asks_for_steps(&self) -> bool {
+        self.options.every_window && self.options.aim == Aim::Steps
+    }
+
+    /// Where windows begin in a piece, and how long they are: of one that is asked about step by step, each step once, to its end.
+    fn places(&self, steps: usize, length: usize) -> Vec<(usize, usize)> {
+        if self.asks_for_steps() {
+            let starts = (0..steps).step_by(length);
+            return starts.map(|start| (start, length.min(steps - start))).collect();
+        }
+        let starts = (0..=steps - length).step_by(self.hop.unwrap_or(steps));
+        starts.map(|start| (start, length)).collect()
     }
 
     /// The label of a window, [`UNLABELLED`] where nobody asks; none if it is left out.
@@ -247,19 +263,11 @@ impl Cutter<'_> {
             "" => number.to_string(),
             name => format!("{name}/{number}"),
         });
-        let timing = place.timing;
-        let last = start + length - 1;
-        let times = match (timing.grid, timing.rate) {
-            (Some(grid), _) => {
-                let at = |step: usize| text_of(recording, timing, piece.rows.start, step as f64 / grid.rate);
-                [at(start), at(last + 1)]
-            }
-            (None, Some(rate)) => {
-                let at = |step: usize, more: f64| text_of(recording, timing, piece.nearest[step], more);
-                [at(start, 0.0), at(last, 1.0 / rate)]
-            }
-            _ => [start, last].map(|step| text_of(recording, timing, piece.nearest[step], 0.0)),
-        };
+        let at = |step: usize| time_text(recording, place.timing, piece, step);
+        let times = [at(start), at(start + length)];
+        if self.asks_for_steps() {
+            self.out.step_times.push((start..=start + length).map(at).collect());
+        }
         self.out.times.push(times);
     }
 
@@ -312,6 +320,7 @@ impl Cutter<'_> {
         raw.first_missing = log.first_missing;
         raw.names = self.out.names;
         raw.times = self.out.times;
+        raw.step_times = self.out.step_times;
         raw.recordings = Some(self.facts);
         raw.of_steps = steps;
         Ok(raw)
@@ -354,5 +363,18 @@ impl Cutter<'_> {
             found,
             format!("at least the {length} steps{} of --window", seconds(length)),
         )
+    }
+}
+
+/// When a step of a piece begins, as its file would write it; behind the last step, when that one ends.
+fn time_text(recording: &super::Recording, timing: &Timing, piece: &Piece, step: usize) -> String {
+    if let Some(grid) = timing.grid {
+        return text_of(recording, timing, piece.rows.start, step as f64 / grid.rate);
+    }
+    match (piece.nearest.get(step), timing.rate.or(timing.found_rate)) {
+        (Some(&row), _) => text_of(recording, timing, row, 0.0),
+        (None, Some(rate)) => text_of(recording, timing, piece.nearest[step - 1], 1.0 / rate),
+        // The row behind the last one.
+        (None, None) => (piece.nearest[step - 1] + 2).to_string(),
     }
 }

@@ -33,6 +33,9 @@ const LABELS: [&str; 7] = [
 ];
 const RECORDINGS: [&str; 6] = ["recording", "file", "filename", "series", "session", "id"];
 
+/// Seconds by which one event may end behind the start of the next: rounding.
+const SAME: f64 = 1e-6;
+
 /// A label from a time to a time.
 #[derive(Clone, Debug)]
 struct Event {
@@ -186,7 +189,7 @@ impl Events {
         for (place, event) in self.list.iter().enumerate() {
             let later = self.list[place + 1..]
                 .iter()
-                .take_while(|later| later.start < event.end);
+                .take_while(|later| later.start < event.end - SAME);
             let mut rivals = later.filter(|later| later.label != event.label);
             if let Some(rival) = rivals.find(|rival| rival.recording == event.recording) {
                 let name = |label: u32| shown(log.labels.names[label as usize].as_bytes());

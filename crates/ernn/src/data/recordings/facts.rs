@@ -13,7 +13,7 @@ pub struct RecordingFacts {
     pub rows: usize,
     /// Seconds from the first to the last row of each, added up; none if nobody knows the times.
     pub seconds: Option<f64>,
-    /// Rows a second in the middle, as they were found; none without times.
+    /// Rows a second, as they were found; none without times.
     pub found_rate: Option<f64>,
     /// Steps a second of the windows; none if nobody said.
     pub rate: Option<f64>,

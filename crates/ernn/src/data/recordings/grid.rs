@@ -27,7 +27,7 @@ const DENSER: f64 = 0.1;
 pub(super) struct Grid {
     /// Steps a second.
     pub rate: f64,
-    /// Seconds from a row to the next, in the middle.
+    /// Seconds from a row to the next.
     pub apart: f64,
     /// Seconds between two rows above which nothing is known between them.
     pub longest: f64,

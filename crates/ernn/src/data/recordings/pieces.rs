@@ -10,6 +10,8 @@ use crate::{Error, Result};
 
 /// Times the rate of the rows that a grid may have: more would be made up.
 const UP: f64 = 4.0;
+/// Times from a row to the next, in medians, that are no lost rows.
+const USUAL: f64 = 1.5;
 
 /// What the times of recordings mean, and the steps that are made of them.
 #[derive(Clone, Debug, Default)]
@@ -20,7 +22,7 @@ pub(super) struct Timing {
     pub grid: Option<Grid>,
     /// Steps a second; none if nobody said.
     pub rate: Option<f64>,
-    /// Rows a second in the middle; none without times.
+    /// Rows a second; none without times.
     pub found_rate: Option<f64>,
     /// Seconds between rows above which a piece ends; none without times.
     pub longest: Option<f64>,
@@ -56,7 +58,7 @@ impl Timing {
         let apart = clock.seconds(apart);
         let found_rate = 1.0 / apart;
         if let Some(rate) = options.rate.filter(|rate| *rate > UP * found_rate * 1.01) {
-            let found = format!("{rate} Hz for rows that come at {found_rate:.4} Hz in the middle");
+            let found = format!("{rate} Hz for rows that come at {found_rate:.4} Hz");
             return Err(Error::setting(
                 "rate",
                 found,
@@ -82,9 +84,8 @@ impl Timing {
     pub fn steps(&self, span: Span, flag: &str) -> Result<usize> {
         match (span, self.rate, self.found_rate) {
             (Span::Seconds(_), None, Some(found)) => {
-                let expected = format!(
-                    "--rate with the steps a second, to count its steps (rows come at {found:.4} Hz in the middle)"
-                );
+                let expected =
+                    format!("--rate with the steps a second, to count its steps (rows come at {found:.4} Hz)");
                 Err(Error::setting(flag, span, expected))
             }
             _ => span.steps(flag, self.rate),
@@ -92,7 +93,8 @@ impl Timing {
     }
 }
 
-/// The time from a row to the next, in the middle of all.
+/// The time from a row to the next: the mean of those that are not much longer than the median, so that jitter cancels out and rows
+/// that were lost count for nothing.
 fn apart(log: &Log) -> Option<f64> {
     let pairs = log.recordings.iter().flat_map(|recording| recording.times.windows(2));
     let mut apart: Vec<f64> = pairs.map(|pair| pair[1] - pair[0]).collect();
@@ -100,7 +102,10 @@ fn apart(log: &Log) -> Option<f64> {
         return None;
     }
     let middle = apart.len() / 2;
-    Some(*apart.select_nth_unstable_by(middle, f64::total_cmp).1)
+    let median = *apart.select_nth_unstable_by(middle, f64::total_cmp).1;
+    let usual = apart.iter().filter(|apart| **apart <= USUAL * median);
+    let (sum, count) = usual.fold((0.0, 0), |(sum, count), apart| (sum + apart, count + 1));
+    Some(sum / f64::from(count))
 }
 
 /// Steps that follow each other evenly.

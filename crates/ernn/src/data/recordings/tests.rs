@@ -150,7 +150,7 @@ fn persons_and_series_are_recordings_and_groups() {
     assert_eq!(data.feature_names, ["x"]);
     let asked = predicted(&text, options);
     assert_eq!(asked.names[..2], ["anna/1", "anna/2"]);
-    assert_eq!(asked.times[1], ["500", "980"], "without a grid the times of the rows");
+    assert_eq!(asked.times[1], ["500", "1000"], "without a grid the times of the rows");
     let gridded = predicted(&text, &options.replace(" }", ", rate = 50 }"));
     assert_eq!(gridded.times[1], ["500", "1000"]);
 }
@@ -367,7 +367,7 @@ fn what_cannot_be_meant_is_refused_with_its_place() {
         (
             text.clone(),
             HALF_SECOND.replace(", rate = 50.0", ""),
-            "(rows come at 50.0000 Hz in the middle)",
+            "(rows come at 50.0000 Hz)",
         ),
         (
             text.clone(),
@@ -418,12 +418,50 @@ fn rows_without_times_are_steps() {
     let asked = predicted(&text, "window = 25");
     assert_eq!(
         (asked.names[1].as_str(), &asked.times[1]),
-        ("2", &["26".to_owned(), "50".to_owned()])
+        ("2", &["26".to_owned(), "51".to_owned()])
     );
     let asked = predicted(&text, "window = \"0.5s\"\nrecordings = { rate = 50 }");
     assert_eq!(asked.times[1], ["0.5", "1"]);
     let whole = predicted(&log(300, 60), "recordings = { time_column = \"t_ms\" }");
     assert_eq!((whole.part.len(), whole.part.longest()), (1, 300));
+}
+
+#[test]
+fn each_step_may_have_a_class() {
+    // The third of three bouts of 60 rows has no label.
+    let text: String = log(180, 60)
+        .lines()
+        .enumerate()
+        .map(|(row, line)| {
+            if row > 120 {
+                line.rsplit_once(',').unwrap().0.to_owned() + ",\n"
+            } else {
+                format!("{line}\n")
+            }
+        })
+        .collect();
+    let steps = with("aim = \"steps\"");
+    let data = read(&text, &steps);
+    assert_eq!(data.task, crate::data::Task::StepClassification);
+    assert!(data.train.labels.is_empty());
+    assert_eq!(
+        (data.train.len(), data.recordings[0].unlabelled),
+        (5, 2),
+        "windows without any label"
+    );
+    assert_eq!(data.train.follows, [false, true, true, true, true]);
+    let labels = &data.train.step_labels;
+    assert_eq!(
+        (labels[59], labels[60], labels[119], labels[120]),
+        (1, 0, 0, crate::data::UNLABELLED)
+    );
+    let found = error(&text, &with("aim = \"steps\", purity = 0.5"));
+    assert!(found.contains("purity: found a class for each step"), "{found}");
+    // Who asks gets each step once, to the end.
+    let asked = predicted(&text, &steps.replace("\"0.5s\"", "\"0.7s\""));
+    assert_eq!(asked.part.offsets, [0, 35, 70, 105, 140, 175, 180]);
+    assert_eq!(asked.step_times[5], ["3500", "3520", "3540", "3560", "3580", "3600"]);
+    assert_eq!(asked.part.follows, [false, true, true, true, true, true]);
 }
 
 #[test]

@@ -90,6 +90,7 @@ impl Tokens {
             names,
             part: Part::of_tokens(self.tokens, offsets, Vec::new()),
             times: Vec::new(),
+            step_times: Vec::new(),
             notes: Vec::new(),
         })
     }
