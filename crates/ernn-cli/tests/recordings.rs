@@ -177,7 +177,7 @@ fn a_class_for_each_step_becomes_segments() {
         assert_ne!(cells(pair[0], 3), cells(pair[1], 3), "{answers}");
     }
     assert!(
-        cells(lines[lines.len() - 1], 2).starts_with("2026-03-08T12:00:09.6"),
+        cells(lines[lines.len() - 1], 2).starts_with("2026-03-08T12:00:09."),
         "{answers}"
     );
     let json = place.ok("predict run new.csv --format json").stdout;

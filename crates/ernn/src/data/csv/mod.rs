@@ -79,6 +79,7 @@ fn read_rows<'a>(
     options: &'a OpenOptions,
     keep_steps: bool,
 ) -> Result<Option<Raw>> {
+    options.table.recordings.check(options.table.window)?;
     let table = Table::open(source, path, options)?;
     match table.columns.shape {
         Shape::Unclear => Err(survey::ask(table)),

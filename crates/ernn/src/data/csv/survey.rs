@@ -212,9 +212,6 @@ impl Survey<'_, '_> {
                 way(&flags, &format!("a step a row, and a sequence a {}", self.name(series)))
             }
             None => {
-                for flag in &mut flags {
-                    *flag = flag.replace("--step-column ", "--time ");
-                }
                 flags.insert(0, format!("--window {}", (self.rows / 20).clamp(2, 128)));
                 way(
                     &flags,
@@ -244,8 +241,9 @@ impl Survey<'_, '_> {
 
     /// Flags for columns that are no channels, and, among those that may be, for a label where the table has none.
     fn settled(&self, columns: &[usize], with_step: bool) -> Vec<String> {
+        let clock = if self.is_log() { "--time" } else { "--step-column" };
         let mut flags = Vec::new();
-        let mut step = self.table.columns.step.is_some() || !with_step;
+        let mut step = self.table.columns.step.or(self.table.columns.time).is_some() || !with_step;
         let mut group = self.table.columns.group.is_some();
         let mut ignored = Vec::new();
         let label = self
@@ -263,7 +261,7 @@ impl Survey<'_, '_> {
             match sound(self.name(column)) {
                 sound if is_clock(sound) && (facts.are_numbers() || facts.are_times()) && !step => {
                     step = true;
-                    flags.push(self.flag("--step-column", column));
+                    flags.push(self.flag(clock, column));
                 }
                 Some(Sound::Person) if !group => {
                     group = true;
@@ -278,6 +276,17 @@ impl Survey<'_, '_> {
             flags.push(format!("--ignore {}", ignored.join(",")));
         }
         flags
+    }
+
+    /// A row is a step of a recording, or may be one: no column says which rows are one sequence.
+    fn is_log(&self) -> bool {
+        let columns = &self.table.columns;
+        let names = |&column: &usize| self.is_series(column);
+        match columns.shape {
+            Shape::Log => true,
+            Shape::Unclear => !columns.values.iter().any(names),
+            Shape::Long | Shape::Wide => false,
+        }
     }
 
     /// A column that numbers or names sequences.
