@@ -377,6 +377,14 @@ impl RunConfig {
         }
     }
 
+    /// Brings a floor of steps that nobody named down to a ceiling that somebody did.
+    pub fn lower_floor(&mut self) {
+        let ceiling = self.training.max_steps;
+        if ceiling > 0 {
+            self.training.min_steps = self.training.min_steps.min(ceiling);
+        }
+    }
+
     /// All settings, those too that a file leaves out because nothing is asked for.
     pub(super) fn tables(&self) -> toml::Table {
         let mut all = toml::Table::try_from(self).expect("settings are plain structs");
