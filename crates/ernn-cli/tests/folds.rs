@@ -176,6 +176,32 @@ fn groups_are_held_out_whole_and_the_worst_are_named() {
     );
 }
 
+/// Two persons: whatever judges, it says what it estimates.
+#[test]
+fn two_groups_are_said_to_be_two() {
+    let place = Place::new();
+    let two = persons().replace("carla", "anna").replace("dora", "ben");
+    place.write("two.csv", two.replace("person,a", "group,a"));
+    let small = "train two.csv --hidden 4 --rank 2 --min-steps 20";
+    let done = place.ok(&format!("{small} --out run"));
+    for part in [
+        "note: 2 groups, which stay whole, are too few for the 5 folds",
+        "--folds groups",
+        "one group alone validates, ",
+        " (24 sequences): the best epoch is chosen by it",
+    ] {
+        assert!(done.stderr.contains(part), "no `{part}` in {}", done.stderr);
+    }
+    let done = place.ok(&format!("{small} --folds groups --no-final --out folds"));
+    assert!(
+        done.stdout
+            .contains("only 2 groups: each was judged by models that had not seen it"),
+        "{}",
+        done.stdout
+    );
+    assert!(!done.stderr.contains("validates"), "{}", done.stderr);
+}
+
 #[test]
 fn folds_that_cannot_be_are_refused() {
     let place = Place::new();
