@@ -103,6 +103,24 @@ fn noise_is_at_chance_and_said_to_be() {
     );
 }
 
+/// A trial that takes longer than the time is stopped, and what it would have taken is said before.
+#[test]
+fn a_trial_longer_than_the_time_is_cut_short() {
+    let place = Place::new();
+    place.write("signs.csv", signs(200));
+    let done = place.fails(
+        "train signs.csv --hidden 512 --rank full --min-steps 3000 --auto 1s --threads 1 --out run",
+        1,
+        &[
+            "warning: --auto 1 s cannot hold the first trial, which takes about ",
+            "what does not end in time is cut short and not counted",
+            "came to its end within --auto 1 s",
+        ],
+    );
+    assert!(done.stderr.contains("without --auto"), "{}", done.stderr);
+    assert!(!place.path("run/model.safetensors").exists());
+}
+
 #[test]
 fn a_time_ends_the_search() {
     let place = Place::new();

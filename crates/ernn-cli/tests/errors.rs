@@ -65,8 +65,22 @@ fn settings_out_of_range() {
         ("--sign times", ["sign", "found times"]),
         ("--steps all", ["steps", "found all"]),
         ("--projection none", ["projection", "found none"]),
-        ("--eta nan", ["eta: found NaN", "expected a finite number"]),
+        ("--eta nan", ["eta: found NaN", "expected a number from 0 to 1000"]),
+        ("--eta -0.1", ["eta: found -0.1", "expected a number from 0 to 1000"]),
+        ("--eta 1e30", ["eta: found 1", "expected a number from 0 to 1000"]),
+        (
+            "--cell deep-transition --eta 1e4",
+            ["eta: found 10000", "expected a number from 0 to 1000"],
+        ),
         ("--gamma inf", ["gamma: found inf", "expected"]),
+        (
+            "--gamma 1e30",
+            ["gamma: found 1", "expected a number from 0 to 1000000"],
+        ),
+        (
+            "--cell antisymmetric --epsilon 1e30",
+            ["epsilon: found 1", "above 0, at most 1000000"],
+        ),
         (
             "--cell elman",
             ["cell: found elman", "expected ernn, rnn, fastrnn, fastgrnn"],
@@ -106,11 +120,31 @@ fn settings_out_of_range() {
         ),
         ("--layers 0", ["layers: found 0", "expected 1 to 64"]),
         ("--dropout 1", ["dropout: found 1", "expected a number from 0"]),
-        ("--epochs 0", ["epochs: found 0", "expected at least 1"]),
-        ("--batch-size 0", ["batch_size: found 0", "expected at least 1"]),
+        ("--epochs 0", ["epochs: found 0", "expected 1 to 100000000"]),
+        (
+            "--epochs 99999999999",
+            ["epochs: found 99999999999", "expected 1 to 100000000"],
+        ),
+        ("--batch-size 0", ["batch_size: found 0", "expected 1 to 1048576"]),
+        (
+            "--batch-size 9999999999",
+            ["batch_size: found 9999999999", "expected 1 to 1048576"],
+        ),
+        (
+            "--min-steps 9999999999999",
+            ["min_steps: found 9999999999999", "expected 0 (no floor) to 100000000"],
+        ),
+        (
+            "--max-steps 9999999999999",
+            ["max_steps: found 9999999999999", "expected 0 (no ceiling) to 100000000"],
+        ),
         (
             "--learning-rate 0",
             ["learning_rate: found 0", "expected a number above 0"],
+        ),
+        (
+            "--learning-rate 1e30",
+            ["learning_rate: found 1", "above 0, at most 1000000"],
         ),
         (
             "--learning-rate nan",
@@ -125,10 +159,14 @@ fn settings_out_of_range() {
             "--input-noise=-0.1",
             ["input_noise: found -0.1", "expected a standard deviation"],
         ),
+        (
+            "--input-noise 1e30",
+            ["input_noise: found 1", "expected a standard deviation, 0 to 1000000"],
+        ),
         ("--sparsity 1", ["sparsity: found 1", "expected a share of zeros"]),
         ("--sparsity=-0.5", ["sparsity: found -0.5", "expected a share of zeros"]),
         ("--sparsity nan", ["sparsity: found NaN", "expected a share of zeros"]),
-        ("--weight-decay=-1", ["weight_decay: found -1", "expected 0 or more"]),
+        ("--weight-decay=-1", ["weight_decay: found -1", "expected 0 to 1000000"]),
         ("--threads 0", ["--threads: found 0", "expected 1 to 1024"]),
         (
             "--seed 18446744073709551615",
@@ -388,7 +426,7 @@ fn models_that_cannot_be_used() {
 #[test]
 fn training_that_diverges_says_where() {
     let place = place();
-    let flags = "--epochs 200 --hidden 8 --rank 2 --learning-rate 1e30 --clip-norm 0 --validation 0 --optimizer sgd";
+    let flags = "--epochs 200 --hidden 8 --rank 2 --learning-rate 1e6 --clip-norm 0 --validation 0 --optimizer sgd";
     let done = place.fails(
         &format!("train train.csv {flags} --out run --json"),
         1,
@@ -410,7 +448,7 @@ fn training_that_diverges_says_where() {
 fn a_first_batch_that_diverges_says_what_can_help() {
     let place = place();
     let done = place.fails(
-        "train train.csv --hidden 8 --rank 2 --eta 1e30 --out run",
+        "train train.csv --hidden 8 --rank 2 --iterations 100 --eta 1000 --out run",
         1,
         &["epoch 1, batch 1: ", "--activation tanh", "--eta", "--cell"],
     );

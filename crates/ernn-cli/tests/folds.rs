@@ -120,7 +120,8 @@ fn persons() -> String {
         let person = sequence % 4;
         for step in 0..12 {
             let value = ((sequence * 13 + step * 7) % 11) as f64 / 11.0 + 10.0 * person as f64;
-            text += &format!("s{sequence},{},{person},{value},{}\n", (sequence / 4) % 2, step);
+            let name = ["anna", "ben", "carla", "dora"][person];
+            text += &format!("s{sequence},{},{name},{value},{step}\n", (sequence / 4) % 2);
         }
     }
     text
@@ -130,14 +131,24 @@ fn persons() -> String {
 fn groups_are_held_out_whole_and_the_worst_are_named() {
     let place = Place::new();
     place.write("persons.csv", persons().replace("person,a", "group,a"));
+    let names = ["anna", "ben", "carla", "dora"];
     let flags = "train persons.csv --hidden 4 --rank 2 --epochs 2 --validation 0 --no-final";
     let done = place.ok(&format!("{flags} --folds groups --out run"));
-    assert!(done.stdout.contains("worst groups: "), "{}", done.stdout);
+    let worst = done.stdout.lines().find(|line| line.starts_with("worst groups: "));
+    for name in names {
+        assert!(worst.unwrap().contains(name), "{}", done.stdout);
+        assert!(done.stderr.contains(&format!("(group {name})")), "{}", done.stderr);
+    }
     let report: Value = serde_json::from_str(&place.text("run/result.json")).unwrap();
     let folds = report["folds"]["folds"].as_array().unwrap();
     assert_eq!(folds.len(), 4);
     assert!(folds.iter().all(|fold| fold["sequences"] == 12));
     assert_eq!(report["folds"]["groups"].as_array().unwrap().len(), 4);
+    assert!(
+        folds
+            .iter()
+            .all(|fold| names.contains(&fold["group"].as_str().unwrap()))
+    );
     let text = place.text("run/folds/predictions.csv");
     let mut pairs: Vec<(String, String)> = text
         .lines()
@@ -150,11 +161,45 @@ fn groups_are_held_out_whole_and_the_worst_are_named() {
     pairs.sort();
     pairs.dedup();
     assert_eq!(pairs.len(), 4, "a fold, a group: {pairs:?}");
+    assert!(pairs.iter().all(|(_, group)| names.contains(&&group[..])), "{pairs:?}");
+    // A sequence has the name that the data gives it.
+    let first: Vec<&str> = text
+        .lines()
+        .take(3)
+        .map(|line| line.split(',').next().unwrap())
+        .collect();
+    assert_eq!(first, ["sequence", "s0", "s1"]);
     place.fails(
         &format!("{flags} --folds 5"),
         2,
         &["--folds: found 5, expected at most 4, as there are groups"],
     );
+}
+
+/// Two persons: whatever judges, it says what it estimates.
+#[test]
+fn two_groups_are_said_to_be_two() {
+    let place = Place::new();
+    let two = persons().replace("carla", "anna").replace("dora", "ben");
+    place.write("two.csv", two.replace("person,a", "group,a"));
+    let small = "train two.csv --hidden 4 --rank 2 --min-steps 20";
+    let done = place.ok(&format!("{small} --out run"));
+    for part in [
+        "note: 2 groups, which stay whole, are too few for the 5 folds",
+        "--folds groups",
+        "one group alone validates, ",
+        " (24 sequences): the best epoch is chosen by it",
+    ] {
+        assert!(done.stderr.contains(part), "no `{part}` in {}", done.stderr);
+    }
+    let done = place.ok(&format!("{small} --folds groups --no-final --out folds"));
+    assert!(
+        done.stdout
+            .contains("only 2 groups: each was judged by models that had not seen it"),
+        "{}",
+        done.stdout
+    );
+    assert!(!done.stderr.contains("validates"), "{}", done.stderr);
 }
 
 #[test]

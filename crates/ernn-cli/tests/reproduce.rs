@@ -132,7 +132,7 @@ fn an_interrupted_run_goes_on_to_the_same_result() {
     let (place, other) = (Place::new(), Place::new());
     let command = "reproduce japanese-vowels --threads 1 --rows lstm --seeds 1";
     let name = "results/japanese-vowels/honest/lstm/seed-1.json";
-    let done = place.start_until(command, "1 runs").interrupt();
+    let done = place.start_until(command, "1 run;").interrupt();
     // A machine may be so fast that the run is over before the signal comes.
     if done.code == Some(130) {
         assert!(done.stderr.contains("go on with the same command"), "{}", done.stderr);
@@ -200,7 +200,7 @@ fn a_run_out_of_time_is_marked_and_goes_on_with_more() {
     );
 
     // All its time is spent: the same command leaves it alone, and one without a limit does not.
-    assert!(place.ok(&limited).stderr.contains("1 runs, 1 of them done before"));
+    assert!(place.ok(&limited).stderr.contains("1 run, 1 of them done before"));
     place.ok(&command);
     let other = Place::new();
     other.ok(&command);

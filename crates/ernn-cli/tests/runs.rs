@@ -498,3 +498,31 @@ fn a_small_set_takes_as_many_steps_as_asked() {
         &["min_steps: found 300, expected at most max_steps, 200"],
     );
 }
+
+/// The floor of data of one's own is a default: a ceiling that is named goes before it.
+#[test]
+fn a_ceiling_lowers_a_floor_that_nobody_named() {
+    let place = Place::new();
+    place.write("mine.csv", support::easy_csv(24));
+    let small = "train mine.csv --hidden 4 --rank 2 --max-steps 20 --validation 0";
+    let report = place.json(&format!("{small} --out run"));
+    assert_eq!(report["optimizer_steps"], 20);
+    let training = &report["settings"]["training"];
+    assert_eq!(
+        (&training["min_steps"], &training["max_steps"]),
+        (&20.into(), &20.into())
+    );
+    // Nor did anyone name it in the settings of a run.
+    let report = place.json("train --config run/config.toml --max-steps 10");
+    assert_eq!(report["optimizer_steps"], 10);
+    let shown = place.ok(&format!("{small} --show")).stdout;
+    assert!(shown.contains("max_steps = 20"), "{shown}");
+    let compared = "compare mine.csv --cells rnn,ernn --iterations 1 --hidden 4 --rank 2 --seeds 1 --validation 0.2";
+    place.json(&format!("{compared} --max-steps 20 --out cmp"));
+    place.json(&format!("{compared} --vary max-steps=10,20 --out vary"));
+    place.fails(
+        &format!("{small} --min-steps 300"),
+        2,
+        &["min_steps: found 300, expected at most max_steps, 20"],
+    );
+}

@@ -160,8 +160,8 @@ def test_export_to_c(small, tmp_path):
         ("--activation gelu", {"activation": "gelu"}),
         ("--reset after", {"cell_settings": {"reset": "after"}}),
         ("--bidirectional --tbptt 4", {"bidirectional": True, "tbptt": 4}),
-        ("--optimizer sgd --learning-rate 1e30 --clip-norm 0 --validation 0",
-         {"optimizer": "sgd", "learning_rate": 1e30, "clip_norm": 0.0, "validation": 0.0}),
+        ("--optimizer sgd --learning-rate 1e6 --clip-norm 0 --validation 0",
+         {"optimizer": "sgd", "learning_rate": 1e6, "clip_norm": 0.0, "validation": 0.0}),
     ],
 )  # fmt: skip
 def test_errors_have_the_words_of_the_command(small, command, archive, tmp_path, flags, parameters):

@@ -27,6 +27,19 @@ pub fn joined(names: &[String]) -> String {
     names.iter().map(line).collect::<Vec<_>>().join(", ")
 }
 
+/// `1 run`, `2 runs`, `1,234 runs`: a number of things whose plural ends in s.
+pub fn counted(number: usize, thing: &str) -> String {
+    let digits = number.to_string();
+    let mut shown = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            shown.push(',');
+        }
+        shown.push(digit);
+    }
+    format!("{shown} {thing}{}", if number == 1 { "" } else { "s" })
+}
+
 fn escaped(text: &str, allowed: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -70,6 +83,15 @@ pub fn is_hidden(letter: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_thing_has_no_plural() {
+        let found = [0, 1, 2, 999, 1000, 1_234_567].map(|number| counted(number, "run"));
+        assert_eq!(
+            found,
+            ["0 runs", "1 run", "2 runs", "999 runs", "1,000 runs", "1,234,567 runs"]
+        );
+    }
 
     #[test]
     fn what_commands_is_written_out_and_what_shows_stays() {

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use ernn::checkpoint::EpochRecord;
 use ernn::data::OpenOptions;
+use ernn::names::counted;
 use ernn::train::Ending;
 use ernn_lab::compare::Shard;
 use ernn_lab::reproduce::{
@@ -249,8 +250,8 @@ impl Watcher for Lines {
             over => format!(", {over} of them done before"),
         };
         say(&format!(
-            "{} runs{before}; results in {}",
-            start.runs,
+            "{}{before}; results in {}",
+            counted(start.runs, "run"),
             start.out.display()
         ));
         self.last = Some(Instant::now());
@@ -315,8 +316,12 @@ fn outcome(record: &RunRecord) -> (String, Vec<String>) {
             format!("test {}{paper}", metric.phrase(test)),
             vec![format!("best epoch {}", record.best_epoch)],
         ),
+        None if record.is_over() => {
+            let what = "no test part, so no result of the experiment".to_string();
+            (what, validation.into_iter().collect())
+        }
         None => (
-            format!("cut short after {} epochs", record.epochs),
+            format!("cut short after {}", counted(record.epochs, "epoch")),
             validation.into_iter().collect(),
         ),
     }

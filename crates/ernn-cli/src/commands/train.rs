@@ -205,6 +205,11 @@ fn fresh(arguments: &Arguments, flags: &HashSet<String>, options: &Options) -> R
         }
         return Ok((train_folds::fresh(dataset, config, request, options)?, Vec::new()));
     }
+    if by_default(arguments)
+        && let Some(why) = RunConfig::folds_missing(&config.data.source, &config.data.options(), dataset)
+    {
+        output::say(&format!("note: {why}"));
+    }
     if let Some(members) = arguments.ensemble {
         return Ok((train_ensemble::fresh(dataset, config, members, options)?, Vec::new()));
     }

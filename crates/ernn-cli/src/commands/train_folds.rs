@@ -6,6 +6,7 @@ use clap::Args;
 use ernn::data::{Dataset, Scheme};
 use ernn::evaluate::{FoldReport, FoldsReport, Spread};
 use ernn::folds::{self, Ended, FoldsStart, Request, Watcher};
+use ernn::names;
 use ernn::train::{Ending, Options, Report, RunConfig, RunFolder};
 
 use crate::failure::{Failure, Result};
@@ -106,7 +107,8 @@ impl Watcher for Lines {
         let score = fold
             .score
             .map_or_else(|| "diverged".to_string(), |score| format!("{score:.4}"));
-        let group = fold.group.map_or_else(String::new, |group| format!(" (group {group})"));
+        let group = fold.group.as_ref();
+        let group = group.map_or_else(String::new, |group| format!(" (group {})", names::line(group)));
         say(&format!(
             "{ended}/{} fold {}{group}: {score} on {} sequences, trained in {}",
             self.folds,
@@ -126,6 +128,8 @@ impl Watcher for Lines {
 
 /// Groups that are named, the worst ones.
 const SHOWN_GROUPS: usize = 5;
+/// With fewer groups an interval over them means nothing.
+const FEW_GROUPS: usize = 5;
 
 /// The numbers of all folds, for people.
 pub fn summary(report: &FoldsReport) -> String {
@@ -150,21 +154,43 @@ pub fn summary(report: &FoldsReport) -> String {
         let worst = report.groups.iter().take(SHOWN_GROUPS).map(|group| {
             format!(
                 "{} ({} of {})",
-                group.group,
+                names::line(&group.group),
                 percent(group.accuracy),
                 grouped(group.sequences)
             )
         });
         let worst: Vec<String> = worst.collect();
         text += &format!("\nworst groups: {}", worst.join(", "));
+        text += &few_groups(report);
     }
     if report.copies > 0 {
-        text += &format!(
-            "\n{} sequences are copies of others; they were held out together",
-            grouped(report.copies)
-        );
+        text += &copies(report);
     }
     format!("{text}\n{}", output::evaluation("held out", &report.pooled))
+}
+
+/// What numbers from a handful of groups are worth.
+fn few_groups(report: &FoldsReport) -> String {
+    let count = report.groups.len();
+    if count >= FEW_GROUPS {
+        return String::new();
+    }
+    format!(
+        "\nonly {count} groups: each was judged by models that had not seen it, which estimates a new group, but from {count} examples; \
+         the interval cannot be trusted"
+    )
+}
+
+/// Which copies were held out together, and which could not be.
+fn copies(report: &FoldsReport) -> String {
+    let torn = match report.torn {
+        0 => "they were held out together".to_string(),
+        torn => format!(
+            "{} of them of one in another group, which was trained on",
+            grouped(torn)
+        ),
+    };
+    format!("\n{} sequences are copies of others; {torn}", grouped(report.copies))
 }
 
 fn spread(report: &FoldsReport) -> String {

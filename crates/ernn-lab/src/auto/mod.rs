@@ -14,6 +14,7 @@
 //! config.toml          the settings that were chosen: with them `ernn train --config` repeats the final run without the search
 //! ```
 
+mod clock;
 mod halving;
 mod run;
 mod space;

@@ -1,9 +1,11 @@
 //! From the data to the settings that folds like best, and their final run.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::Watcher;
+use super::clock::Clock;
 use super::halving::{self, ROUNDS};
 use super::space::{Candidate, Space};
 use super::table::{Trial, Trials};
@@ -11,6 +13,7 @@ use ernn::checkpoint::write_atomically;
 use ernn::data::{self, Dataset, Folds, Scheme};
 use ernn::evaluate::{FoldsReport, Metric};
 use ernn::folds::{self, Ended};
+use ernn::names::counted;
 use ernn::train::{self, Ending, Observer, Options, RunConfig, RunFolder};
 use ernn::{Error, Result};
 
@@ -34,13 +37,15 @@ pub struct Request {
     pub scheme: Option<Scheme>,
 }
 
-/// Trials at most and, where time decides, at least.
+/// Trials at most and, where time decides, as many as are worth a search.
 const MOST_TRIALS: usize = 500;
 const FEWEST_TRIALS: usize = 4;
 /// A search of few trials has fewer than were designed.
 const TIMED_TRIALS: usize = 120;
 /// Share of the time in which trials may still begin; the rest is for the estimate.
 const SHARE: f64 = 0.8;
+/// Share of that time after which the trainings that tell how long one takes are stopped.
+const SAMPLE_SHARE: f64 = 0.25;
 /// Folds drawn anew for the estimate have a seed that no cut of the search has.
 const ESTIMATE_SEED: u64 = 1 << 32;
 /// In a search no training takes more optimizer steps than this; the final one does, if the settings say so.
@@ -49,7 +54,8 @@ const MOST_STEPS: usize = 3000;
 /// Searches, and trains what was found on everything.
 ///
 /// # Errors
-/// If the data cannot be cut into folds, no trial comes to its end, no model is as small as asked for, or as [`train::train`].
+/// If the data cannot be cut into folds, no trial comes to its end (in the time asked for), no model is as small as asked for, or as
+/// [`train::train`].
 pub fn train(
     dataset: &Dataset,
     config: &RunConfig,
@@ -65,16 +71,13 @@ pub fn train(
         return Ok(Ended::Interrupted(None));
     };
     let Some(best) = trials.best() else {
-        return Err(Error::Data {
-            dataset: dataset.name.clone(),
-            problem: format!(
-                "none of {} trials came to its end; --trials 20 tries more",
-                trials.trials.len()
-            ),
-        });
+        return Err(Error::data(&dataset.name, search.nothing_found(&trials)));
     };
+    if let Some(longer) = search.longer_than_asked(best) {
+        watcher.warning(&longer);
+    }
     let settings = &candidates[best.trial - 1].settings;
-    let Some(report) = search.estimate(settings, trials.trials.len())? else {
+    let Some(report) = search.estimate(settings, trials.judged())? else {
         return Ok(Ended::Interrupted(None));
     };
     let settings = folds::settings_for(settings, dataset);
@@ -152,6 +155,34 @@ struct Fit {
     seconds: f64,
 }
 
+/// How a training ended.
+enum Fitted {
+    Done(Fit),
+    /// The time ran out; a whole one would have taken so many seconds.
+    Cut(f64),
+}
+
+/// What came of a trial in a round.
+enum Tried {
+    NotBegun,
+    /// The time ran out before all its trainings came to their end.
+    Cut,
+    Done(Vec<Fit>),
+}
+
+impl Tried {
+    fn of(fits: Vec<Option<Fitted>>) -> Self {
+        if fits.iter().all(Option::is_none) && !fits.is_empty() {
+            return Tried::NotBegun;
+        }
+        let done = fits.into_iter().map(|fit| match fit {
+            Some(Fitted::Done(fit)) => Some(fit),
+            _ => None,
+        });
+        done.collect::<Option<_>>().map_or(Tried::Cut, Tried::Done)
+    }
+}
+
 impl<'a> Search<'a> {
     fn new(dataset: &'a Dataset, config: &'a RunConfig, request: &'a Request, options: &'a Options) -> Result<Self> {
         folds::check(dataset, config)?;
@@ -217,21 +248,25 @@ impl<'a> Search<'a> {
         let mut cut_short = false;
         let metric = Metric::of(self.dataset.task);
         if known.is_none() {
-            left.truncate(self.affordable(&candidates)?);
+            left.truncate(self.affordable(&candidates, watcher)?);
         }
         for round in 0..ROUNDS {
-            let fits = self.round(round, &left, &candidates, &trials)?;
+            let tried = self.round(round, &left, &candidates, &trials)?;
             if self.options.stop.load(Ordering::Relaxed) {
                 return Ok(None);
             }
-            let done: Vec<usize> = left.iter().copied().filter(|index| fits[*index].is_some()).collect();
+            let is_done = |index: &usize| matches!(tried[*index], Tried::Done(_));
+            let done: Vec<usize> = left.iter().copied().filter(is_done).collect();
             cut_short |= done.len() < left.len();
+            for (trial, tried) in trials.iter_mut().zip(&tried) {
+                trial.cut_short |= matches!(tried, Tried::Cut);
+            }
             // A round of which the time left less than two trials compares nothing.
             if done.len() < left.len() && (round > 0 || done.is_empty()) {
                 break;
             }
-            for (trial, fits) in trials.iter_mut().zip(fits) {
-                take(trial, fits, round);
+            for (trial, tried) in trials.iter_mut().zip(tried) {
+                take(trial, tried, round);
             }
             left = done;
             left.sort_by(|&one, &other| {
@@ -256,77 +291,141 @@ impl<'a> Search<'a> {
             metric,
             folds: self.folds(),
             cut_short,
-            trials: trials.into_iter().filter(|trial| trial.rounds > 0).collect(),
+            trials: trials
+                .into_iter()
+                .filter(|trial| trial.rounds > 0 || trial.cut_short)
+                .collect(),
         };
         trials.sort();
+        match trials.trials.len() - trials.judged() {
+            0 => {}
+            cut => watcher.warning(&format!(
+                "the time ran out: {} cut short and not counted",
+                counted(cut, "trial")
+            )),
+        }
         Ok(Some((trials, candidates)))
     }
 
-    /// How many trials the time allows, told from the first fits.
-    fn affordable(&self, candidates: &[Candidate]) -> Result<usize> {
-        let began = Instant::now();
-        let sample = candidates.len().min(2);
-        let work = |index: usize, threads: usize| self.fit(&candidates[index].settings, (0, 0), threads);
-        folds::in_turns(sample, self.options.threads, &self.options.stop, work)?;
-        let of_one = began.elapsed().as_secs_f64() / sample as f64;
+    /// How many trials the time allows, told from the first fits; warns if it is less than one.
+    fn affordable(&self, candidates: &[Candidate], watcher: &mut dyn Watcher) -> Result<usize> {
         let Effort::Time(time) = self.request.effort else {
             return Ok(candidates.len());
         };
+        let sample = candidates.len().min(2);
+        let deadline = self.began + time.mul_f64(SHARE * SAMPLE_SHARE);
+        let work =
+            |index: usize, threads: usize| self.fit(&candidates[index].settings, (0, 0), threads, Some(deadline));
+        let fits = folds::in_turns(sample, self.options.threads, &self.options.stop, work)?;
+        let seconds = fits.iter().flatten().map(|fit| match fit {
+            Fitted::Done(fit) => fit.seconds,
+            Fitted::Cut(seconds) => *seconds,
+        });
+        let side_by_side = self.options.threads.clamp(1, sample.max(1));
+        let of_one = seconds.sum::<f64>() / (sample.max(1) * side_by_side) as f64;
         let left = time.mul_f64(SHARE).as_secs_f64() - self.began.elapsed().as_secs_f64();
+        let enough = |fits: usize| fits as f64 * of_one <= left;
+        let first = halving::folds_of(0, self.folds()).len();
+        if !enough(first) && !self.options.stop.load(Ordering::Relaxed) {
+            watcher.warning(&format!(
+                "--auto {} cannot hold the first trial, which takes about {}: what does not end in time is cut short and not counted; \
+                 {}",
+                in_words(time.as_secs_f64()),
+                in_words(first as f64 * of_one),
+                remedy(of_one * halving::fits(FEWEST_TRIALS, self.folds()) as f64)
+            ));
+        }
         let affordable = (FEWEST_TRIALS..=candidates.len())
             .rev()
-            .find(|&trials| halving::fits(trials, self.folds()) as f64 * of_one <= left);
+            .find(|&trials| enough(halving::fits(trials, self.folds())));
         Ok(affordable.unwrap_or(FEWEST_TRIALS).min(candidates.len()))
     }
 
-    /// The fits of a round, for each trial; none where time ran out.
-    fn round(
-        &self,
-        round: usize,
-        left: &[usize],
-        candidates: &[Candidate],
-        trials: &[Trial],
-    ) -> Result<Vec<Option<Vec<Fit>>>> {
+    /// What came of each trial in a round.
+    fn round(&self, round: usize, left: &[usize], candidates: &[Candidate], trials: &[Trial]) -> Result<Vec<Tried>> {
         let folds = halving::folds_of(round, self.folds());
-        let mut found: Vec<Option<Vec<Fit>>> = trials.iter().map(|_| None).collect();
-        if folds.is_empty() {
-            left.iter().for_each(|&index| found[index] = Some(Vec::new()));
-            return Ok(found);
-        }
+        let mut found: Vec<Tried> = trials.iter().map(|_| Tried::NotBegun).collect();
         let deadline = self.deadline();
-        let count = left.len() * folds.len();
         let late = || deadline.is_some_and(|deadline| Instant::now() > deadline);
         let work = |index: usize, threads: usize| {
-            // The first trials are finished whatever the time: there must be something to choose.
-            if late() && (round > 0 || index >= folds.len()) {
+            if late() {
                 return Ok(None);
             }
             let candidate = &candidates[left[index / folds.len()]];
-            self.fit(&candidate.settings, folds[index % folds.len()], threads)
+            self.fit(&candidate.settings, folds[index % folds.len()], threads, deadline)
         };
+        let count = left.len() * folds.len();
         let fits = folds::in_turns(count, self.options.threads, &self.options.stop, work)?;
         let mut fits = fits.into_iter();
         for &index in left {
-            let own: Vec<Option<Fit>> = fits.by_ref().take(folds.len()).collect();
-            found[index] = own.into_iter().collect();
+            found[index] = Tried::of(fits.by_ref().take(folds.len()).collect());
         }
         Ok(found)
     }
 
-    /// One training: the settings, with the seed of the cut.
-    fn fit(&self, settings: &RunConfig, (cut, fold): (usize, usize), threads: usize) -> Result<Option<Fit>> {
+    /// One training: the settings, with the seed of the cut. None if someone asked to stop.
+    fn fit(
+        &self,
+        settings: &RunConfig,
+        (cut, fold): (usize, usize),
+        threads: usize,
+        deadline: Option<Instant>,
+    ) -> Result<Option<Fitted>> {
         let mut settings = folds::settings_for(settings, self.dataset);
         settings.training.seed = settings.training.seed.wrapping_add(cut as u64);
         let most = settings.training.max_steps;
         settings.training.max_steps = if most == 0 { MOST_STEPS } else { most.min(MOST_STEPS) };
-        settings.training.min_steps = settings.training.min_steps.min(settings.training.max_steps);
-        let stop = &self.options.stop;
-        let found = folds::one_fold(self.dataset, &self.cuts[cut], fold, &settings, threads, stop)?;
-        Ok(found.map(|found| Fit {
-            score: found.evaluation.as_ref().map(|evaluation| evaluation.score().1),
-            loss: found.evaluation.map_or(f64::INFINITY, |evaluation| evaluation.loss),
-            seconds: found.train_seconds,
-        }))
+        settings.lower_floor();
+        let mut clock = Clock::new(deadline, settings.training.passes(), &self.options.stop);
+        let options = Options {
+            threads,
+            stop: Arc::clone(&clock.stop),
+            ..Options::default()
+        };
+        let found = folds::one_fold(self.dataset, &self.cuts[cut], fold, &settings, &options, &mut clock)?;
+        Ok(match found {
+            None => clock.cut().then(|| Fitted::Cut(clock.seconds())),
+            Some(found) => Some(Fitted::Done(Fit {
+                score: found.evaluation.as_ref().map(|evaluation| evaluation.score().1),
+                loss: found.evaluation.map_or(f64::INFINITY, |evaluation| evaluation.loss),
+                seconds: found.train_seconds,
+            })),
+        })
+    }
+
+    /// What is said where no trial can be chosen.
+    fn nothing_found(&self, trials: &Trials) -> String {
+        let count = trials.trials.len();
+        match self.request.effort {
+            Effort::Time(time) if trials.judged() == 0 => format!(
+                "none of {} came to its end within --auto {}; {}",
+                counted(count, "trial"),
+                in_words(time.as_secs_f64()),
+                remedy(f64::INFINITY)
+            ),
+            _ => format!(
+                "none of {} came to its end; --trials 20 tries more",
+                counted(count, "trial")
+            ),
+        }
+    }
+
+    /// The estimate is not cut short: what is said if it takes the search far beyond its time.
+    fn longer_than_asked(&self, best: &Trial) -> Option<String> {
+        let Effort::Time(time) = self.request.effort else {
+            return None;
+        };
+        let folds = self.folds();
+        let of_one = best.train_seconds / best.scores.len().max(1) as f64;
+        let needed = of_one * folds as f64 / self.options.threads.clamp(1, folds) as f64;
+        let over = self.began.elapsed().as_secs_f64() + needed - time.as_secs_f64();
+        (over > SHARE * time.as_secs_f64()).then(|| {
+            format!(
+                "what was found is measured on {folds} folds drawn anew, which takes about {} more than --auto {}",
+                in_words(over),
+                in_words(time.as_secs_f64())
+            )
+        })
     }
 
     /// What the settings are worth, on folds that no choice has seen.
@@ -346,12 +445,35 @@ fn trial(index: usize, candidate: &Candidate) -> Trial {
         scores: Vec::new(),
         loss: 0.0,
         train_seconds: 0.0,
+        cut_short: false,
     }
 }
 
+/// `8 s`, `4 min`.
+fn in_words(seconds: f64) -> String {
+    match seconds {
+        seconds if seconds < 120.0 => format!("{} s", seconds.ceil().max(1.0)),
+        seconds => format!("{} min", (seconds / 60.0).ceil()),
+    }
+}
+
+/// What helps where trials take longer than the time, of which so many seconds would do.
+fn remedy(enough: f64) -> String {
+    let longer = match enough.is_finite() {
+        true => format!(
+            "--auto {} holds a few",
+            in_words(enough / SHARE).replace(" min", "m").replace(" s", "s")
+        ),
+        false => "a longer --auto".to_string(),
+    };
+    format!(
+        "{longer}, --max-steps N makes trials shorter, and `ernn train` without --auto trains the settings as they are"
+    )
+}
+
 /// Books a round.
-fn take(trial: &mut Trial, fits: Option<Vec<Fit>>, round: usize) {
-    let Some(fits) = fits else { return };
+fn take(trial: &mut Trial, tried: Tried, round: usize) {
+    let Tried::Done(fits) = tried else { return };
     let before = trial.scores.len() as f64;
     let losses: f64 = fits.iter().map(|fit| fit.loss).sum();
     trial.train_seconds += fits.iter().map(|fit| fit.seconds).sum::<f64>();

@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::compare::{Varied, aligned};
 use ernn::evaluate::statistics::paired;
 use ernn::evaluate::{Metric, Spread};
+use ernn::names::counted;
 
 /// One combination of settings and how it fared.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -23,6 +24,8 @@ pub struct Trial {
     pub loss: f64,
     /// Wall time of all its trainings.
     pub train_seconds: f64,
+    /// Whether the time ran out before the trainings of a round came to their end; that round does not count.
+    pub cut_short: bool,
 }
 
 impl Trial {
@@ -89,6 +92,11 @@ impl Trials {
         });
     }
 
+    /// Trials that at least one round has judged; the others were cut short.
+    pub fn judged(&self) -> usize {
+        self.trials.iter().filter(|trial| trial.rounds > 0).count()
+    }
+
     /// The trial that was chosen.
     pub fn best(&self) -> Option<&Trial> {
         self.trials.first().filter(|trial| trial.score().is_some())
@@ -112,17 +120,18 @@ impl Trials {
             }
         }
         let mut text = String::from(
-            "trial,rounds,folds,metric,mean,deviation,loss,kilobytes,train_seconds,difference_to_best,standard_error,p",
+            "trial,rounds,folds,cut_short,metric,mean,deviation,loss,kilobytes,train_seconds,difference_to_best,standard_error,p",
         );
         names.iter().for_each(|name| text += &format!(",{name}"));
         for trial in &self.trials {
             let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
             let (score, behind) = (trial.score(), self.behind(trial));
             text += &format!(
-                "\n{},{},{},{},{},{},{},{},{},{},{},{}",
+                "\n{},{},{},{},{},{},{},{},{},{},{},{},{}",
                 trial.trial,
                 trial.rounds,
                 trial.scores.len(),
+                trial.cut_short,
                 self.metric.name(),
                 number(score.map(|score| score.mean)),
                 number(score.and_then(|score| score.deviation)),
@@ -152,7 +161,7 @@ impl Trials {
         ];
         for trial in self.trials.iter().take(SHOWN) {
             let score = trial.score().map_or_else(
-                || "diverged".to_string(),
+                || if trial.rounds == 0 { "cut short" } else { "diverged" }.to_string(),
                 |score| format!("{} ± {}", shown(score.mean), shown(score.deviation.unwrap_or(0.0))),
             );
             let behind = self.behind(trial).map_or_else(
@@ -184,10 +193,14 @@ impl Trials {
             }
             false => "",
         };
+        let cut = match self.trials.len() - self.judged() {
+            0 => String::new(),
+            cut => format!(", {cut} of them cut short by the time and not counted"),
+        };
         format!(
-            "{}: {} trials, {} folds a cut\n\n{}\n{MEANING}\n{}{more}{short}",
+            "{}: {}{cut}, {} folds a cut\n\n{}\n{MEANING}\n{}{more}{short}",
             self.dataset,
-            self.trials.len(),
+            counted(self.trials.len(), "trial"),
             self.folds,
             aligned(&lines),
             self.how_sure()
@@ -196,8 +209,15 @@ impl Trials {
 
     /// What the choice is worth.
     fn how_sure(&self) -> String {
-        let (Some(best), Some(next)) = (self.best(), self.trials.get(1)) else {
+        let Some(best) = self.best() else {
             return String::new();
+        };
+        let Some(next) = self.trials.get(1).filter(|next| next.rounds > 0) else {
+            return format!(
+                "\nChosen: trial {} ({}), the only one that came to its end.\n",
+                best.trial,
+                best.name()
+            );
         };
         let sure = |trial: &Trial| match self.behind(trial) {
             Some((mean, _, p)) if p < 0.05 => format!(
@@ -205,6 +225,7 @@ impl Trials {
                 self.metric.text(self.metric.shown(mean.abs()))
             ),
             Some((_, _, p)) => format!("not told apart from it by these folds (p {p:.2})"),
+            None if trial.rounds == 0 => "cut short".to_string(),
             None => "not compared".to_string(),
         };
         let asked = self.trials.iter().find(|trial| trial.varied.is_empty());
@@ -244,7 +265,40 @@ mod tests {
             scores: scores.iter().map(|&score| Some(score)).collect(),
             loss,
             train_seconds: 1.0,
+            cut_short: false,
         }
+    }
+
+    #[test]
+    fn what_was_cut_short_is_marked_and_not_counted() {
+        let mut trials = Trials {
+            dataset: "d".to_string(),
+            metric: Metric::Accuracy,
+            folds: 2,
+            cut_short: true,
+            trials: vec![
+                Trial {
+                    cut_short: true,
+                    ..trial(1, 0, &[], 0.0)
+                },
+                trial(2, 1, &[0.5, 0.75], 0.5),
+            ],
+        };
+        trials.sort();
+        assert_eq!((trials.judged(), trials.best().map(|best| best.trial)), (1, Some(2)));
+        let csv = trials.to_csv();
+        assert!(csv.contains("\n2,1,2,false,") && csv.contains("\n1,0,0,true,"), "{csv}");
+        let text = trials.to_markdown();
+        assert!(
+            text.contains("d: 2 trials, 1 of them cut short by the time and not counted"),
+            "{text}"
+        );
+        assert!(
+            text.contains(" cut short |") && text.contains("the only one that came to its end"),
+            "{text}"
+        );
+        trials.trials.remove(0);
+        assert!(trials.best().is_none());
     }
 
     #[test]

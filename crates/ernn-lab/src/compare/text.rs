@@ -247,8 +247,10 @@ fn markdown_values(row: &TableRow, part: &str) -> Vec<(String, String)> {
     .into()
 }
 
-/// Columns of one width, so that the table reads well as plain text, too. Names stand left, numbers right.
+/// Columns of one width, so that the table reads well as plain text, too. Names stand left, numbers right. A column in which nothing is
+/// known (`-`) is left out.
 pub(crate) fn aligned(lines: &[Vec<String>]) -> String {
+    let lines = &known_columns(lines);
     let columns = lines.first().map_or(0, Vec::len);
     let length = |text: &str| text.chars().count();
     let widths: Vec<usize> = (0..columns)
@@ -278,12 +280,32 @@ pub(crate) fn aligned(lines: &[Vec<String>]) -> String {
     text
 }
 
+/// The lines, head first, without the columns that say nothing.
+fn known_columns(lines: &[Vec<String>]) -> Vec<Vec<String>> {
+    let body = lines.get(1..).unwrap_or_default();
+    let known = |column: &usize| body.is_empty() || body.iter().any(|line| line[*column] != NOTHING);
+    let columns: Vec<usize> = (0..lines.first().map_or(0, Vec::len)).filter(known).collect();
+    let chosen = |line: &Vec<String>| columns.iter().map(|&column| line[column].clone()).collect();
+    lines.iter().map(chosen).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::compare::difference::{Pairs, to_the_best};
     use crate::compare::table::Value;
     use ernn::evaluate::Metric;
+
+    #[test]
+    fn a_column_in_which_nothing_is_known_is_left_out() {
+        let lines = [["row", "paper", "ours"], ["a", "-", "1"], ["b", "-", "-"]];
+        let lines = lines.map(|line| line.map(String::from).to_vec());
+        assert_eq!(
+            aligned(&lines),
+            "| row | ours |\n|-----|-----:|\n| a   |    1 |\n| b   |    - |\n"
+        );
+        assert_eq!(aligned(&lines[..1]), "| row | paper | ours |\n|-----|------:|-----:|\n");
+    }
 
     fn table() -> Table {
         let row = TableRow {

@@ -114,7 +114,13 @@ impl Varied {
                 config.set_epochs(config.training.epochs);
                 Ok(())
             }
-            Some(table) => config.set(table, name, self.value.clone()),
+            Some(table) => {
+                config.set(table, name, self.value.clone())?;
+                if name == "max_steps" {
+                    config.lower_floor();
+                }
+                Ok(())
+            }
             None => Err(unknown(name, std::slice::from_ref(config))),
         }
     }

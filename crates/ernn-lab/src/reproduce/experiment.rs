@@ -40,7 +40,7 @@ use serde::Deserialize;
 use toml::{Spanned, Table, Value};
 
 use super::grid::{Grid, Search};
-use super::{Paper, Quick, Variant};
+use super::{Paper, Quick, Variant, missing};
 use ernn::evaluate::Metric;
 use ernn::train::{RunConfig, overlay};
 use ernn::{Error, Result};
@@ -264,6 +264,10 @@ fn complete(shared: &File, model: &Table, training: &Table, row: &Source, all: &
         training.insert("seed".to_string(), Value::Integer(1));
         training.insert("retrain".to_string(), Value::Boolean(false));
     });
+    let missing = missing::settings(&settings);
+    if !missing.is_empty() {
+        return Err(row.incomplete(&missing));
+    }
     let settings: RunConfig = settings.try_into().map_err(|error: toml::de::Error| {
         let (found, expected) = parted(error.message());
         let key = key_of(&error);
@@ -290,6 +294,9 @@ fn complete(shared: &File, model: &Table, training: &Table, row: &Source, all: &
 impl Source<'_> {
     fn parse(&self) -> Result<File> {
         toml::from_str(self.text).map_err(|error| {
+            if let Some(found) = missing::in_file(self.text).filter(|_| error.message().starts_with("missing field")) {
+                return self.error(None, found, COMPLETE.to_string());
+            }
             let (found, expected) = parted(error.message());
             let before = |start| self.text.bytes().take(start).filter(|&byte| byte == b'\n').count();
             self.error(error.span().map(|span| before(span.start) + 1), found, expected)
@@ -337,6 +344,14 @@ impl Source<'_> {
         self.error(line, found.to_string(), expected.to_string())
     }
 
+    /// Settings that neither the row nor what all rows share says.
+    fn incomplete(&self, missing: &[String]) -> Error {
+        let place = format!(", line {}, row {}", self.before + 1, self.row.unwrap_or_default());
+        let expected = "complete settings: in [model] and [training], which all rows share, or in [row.model] and [row.training] of this \
+                        row (`ernn train DATA --show` has them)";
+        Error::format(self.path, place, format!("no {}", missing.join(", ")), expected)
+    }
+
     fn wrong(&self, key: Option<&str>, found: &str, expected: &str) -> Error {
         self.error(self.line_of(key), found.to_string(), expected.to_string())
     }
@@ -351,12 +366,14 @@ impl Source<'_> {
     }
 }
 
+const COMPLETE: &str = "an experiment in TOML, with complete settings";
+
 /// What was found and what was expected, of a message of the TOML reader.
 fn parted(message: &str) -> (String, String) {
     let message = message.trim().replace('\n', " ");
     match message.split_once(", expected ") {
         Some((found, expected)) => (found.to_string(), expected.to_string()),
-        None => (message, "an experiment in TOML, with complete settings".to_string()),
+        None => (message, COMPLETE.to_string()),
     }
 }
 

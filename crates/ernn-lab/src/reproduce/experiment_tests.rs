@@ -114,7 +114,7 @@ fn refuses_with_file_line_found_and_expected() {
             "rnn",
             "name = \"rnn\"\n",
             "",
-            "line 44: found missing field `name`, expected an experiment in TOML",
+            "found no name in the [[row]] of line 44, expected an experiment in TOML",
         ),
         (
             "rnn",
@@ -140,7 +140,19 @@ fn refuses_with_file_line_found_and_expected() {
             "epochs = 3\nseed = 1",
             "line 17: found training.seed, expected no such setting",
         ),
-        ("shared", "epochs = 3\n", "", "row ernn: found missing field `epochs`"),
+        (
+            "shared",
+            "epochs = 3\nbatch_size = 30\n",
+            "",
+            "line 33, row ernn: found no training.batch_size, training.epochs, expected complete settings: in [model] and [training]",
+        ),
+        (
+            "shared",
+            "title = \"Vowels\"\nplace = 1\n",
+            "",
+            "found no title, place, expected an experiment in TOML",
+        ),
+        ("shared", "limit = 90\n", "", "found no quick.limit, expected"),
         (
             "shared",
             "validation = 0.2",

@@ -16,6 +16,7 @@ mod available;
 mod experiment;
 mod files;
 mod grid;
+mod missing;
 mod paper;
 mod plan;
 mod protocol;

@@ -98,6 +98,7 @@ fn ours(row: &TableRow, metric: Metric) -> String {
         Some(spread) => mean(spread, metric),
         None if row.diverged > 0 => "diverged".to_string(),
         None if row.cut_short > 0 => "cut short".to_string(),
+        None if row.finished > 0 => "no test part".to_string(),
         None => NOTHING.to_string(),
     }
 }

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ernn::MAX_STEPS;
 use super::pieces::{add, fill_normal, fill_uniform};
-use super::settings::{check_hidden, check_not_negative, check_positive};
+use super::settings::{check_eta, check_hidden, check_not_negative, check_positive};
 use super::{
     Activation, Cell, ErnnConfig, Folded, FoldedDeep, FoldedGradient, FoldedLayer, Sign, Start, StepSizes, Tensor,
 };
@@ -149,9 +149,7 @@ impl Cell for DeepTransitionConfig {
             let expected = format!("a number from 1 to {MAX_STEPS}");
             return Err(Error::setting("max_steps", self.max_steps, expected));
         }
-        if !self.eta.is_finite() {
-            return Err(Error::setting("eta", self.eta, "a finite number"));
-        }
+        check_eta(self.eta)?;
         check_not_negative("gamma", self.gamma)?;
         check_not_negative("eta_learning_rate", self.eta_learning_rate)?;
         check_positive("deviation", self.deviation)

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use super::contraction::Bound;
 use super::pieces::{add, cut, cut_mut, fill_normal, product};
-use super::settings::{check_hidden, check_not_negative, check_positive};
+use super::settings::{check_eta, check_hidden, check_not_negative, check_positive};
 use super::{
     Activation, Cell, EquilibriumGradient, Folded, FoldedGradient, FoldedLeaky, FoldedRecurrent, Rank, Solver,
     SolverSettings, Tensor,
@@ -462,9 +462,7 @@ impl Cell for ErnnConfig {
             let expected = format!("a number from 1 to {MAX_STEPS}");
             return Err(Error::setting("max_steps", self.max_steps, expected));
         }
-        if !self.eta.is_finite() {
-            return Err(Error::setting("eta", self.eta, "a finite number"));
-        }
+        check_eta(self.eta)?;
         check_not_negative("gamma", self.gamma)?;
         check_not_negative("eta_learning_rate", self.eta_learning_rate)?;
         self.check_solver()?;

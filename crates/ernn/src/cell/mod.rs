@@ -45,6 +45,7 @@ pub use self::gru::{GruConfig, Reset};
 pub use self::lstm::LstmConfig;
 pub use self::rnn::RnnConfig;
 pub use self::settings::{Activation, GateActivation, Rank};
+pub(crate) use self::settings::{LARGEST, check_positive};
 pub use self::solver::{Equilibria, EquilibriumGradient, Solver, SolverSettings};
 pub use self::span::Span;
 pub use self::spectral::SpectralConfig;

@@ -150,20 +150,39 @@ pub(crate) fn check_hidden(hidden: usize) -> Result<()> {
     }
 }
 
-/// Checks a number that must be finite and above 0.
+/// Larger numbers are slips of the finger, and make numbers beyond those of 32 bits.
+pub(crate) const LARGEST: f64 = 1e6;
+
+/// Larger initial step sizes leave no state that anything could be learned from.
+const LARGEST_ETA: f64 = 1000.0;
+
+/// Checks a number that must be above 0.
 pub(crate) fn check_positive(name: &str, value: f64) -> Result<()> {
-    if value.is_finite() && value > 0.0 {
+    if value > 0.0 && value <= LARGEST {
         Ok(())
     } else {
-        Err(Error::setting(name, value, "a number above 0"))
+        Err(Error::setting(
+            name,
+            value,
+            format!("a number above 0, at most {LARGEST}"),
+        ))
     }
 }
 
-/// Checks a number that must be finite and at least 0.
+/// Checks a number that must be at least 0.
 pub(crate) fn check_not_negative(name: &str, value: f64) -> Result<()> {
-    if value.is_finite() && value >= 0.0 {
+    check_up_to(name, value, LARGEST)
+}
+
+/// Checks the initial step size of an ERNN.
+pub(crate) fn check_eta(eta: f64) -> Result<()> {
+    check_up_to("eta", eta, LARGEST_ETA)
+}
+
+fn check_up_to(name: &str, value: f64, most: f64) -> Result<()> {
+    if (0.0..=most).contains(&value) {
         Ok(())
     } else {
-        Err(Error::setting(name, value, "0 or a number above 0"))
+        Err(Error::setting(name, value, format!("a number from 0 to {most}")))
     }
 }

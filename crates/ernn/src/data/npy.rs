@@ -106,17 +106,18 @@ pub(super) fn sequences(array: &Array, beside: Beside, options: &OpenOptions) ->
         }
     }?;
     if let Some(groups) = beside.groups {
-        raw.part.groups = group_numbers(groups, raw.part.len())?;
+        (raw.part.groups, raw.groups) = group_numbers(groups, raw.part.len())?;
     }
     Ok(raw)
 }
 
 /// The groups of the sequences, numbered in order of first appearance as those of a table are.
-fn group_numbers(groups: &Array, sequences: usize) -> Result<Vec<u32>> {
+fn group_numbers(groups: &Array, sequences: usize) -> Result<(Vec<u32>, Names)> {
     groups.must_be_one_a_sequence("group", sequences)?;
     let mut names = Names::default();
     let number = |sequence| Ok(names.number(&groups.text(sequence, "group")?));
-    (0..sequences).map(number).collect()
+    let numbers = (0..sequences).map(number).collect::<Result<_>>()?;
+    Ok((numbers, names))
 }
 
 fn stacked(array: &Array, [sequences, steps, features]: [usize; 3], labels: Option<&Array>) -> Result<Raw> {

@@ -43,6 +43,7 @@ fn groups_are_read_for_each_part() {
     assert_eq!(groups, [vec![0, 1, 0], vec![0, 0, 1], vec![]]);
     let [raw, ..] = read_arrays(&[("X", &x), ("groups", &three(&[5, 4, 5]))]).unwrap();
     let raw = raw.unwrap();
+    assert_eq!(raw.groups.names, ["5", "4"]);
     assert_eq!((raw.part.groups, raw.notes), (vec![0, 1, 0], Vec::<String>::new()));
 }
 

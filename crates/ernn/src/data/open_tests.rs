@@ -299,3 +299,47 @@ fn every_known_built_in_set_opens() {
         assert_eq!(data.is_labelled(), data.task != Task::Regression);
     }
 }
+
+/// Groups keep their names, and one person has one number in all parts.
+#[test]
+fn groups_and_sequences_keep_their_names_in_all_parts() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, content: &str| {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    };
+    let opened = |name: &str| {
+        let options = OpenOptions {
+            table: TableOptions {
+                window: name.starts_with("log").then_some(2),
+                ..TableOptions::default()
+            },
+            ..OpenOptions::default()
+        };
+        open(&folder.path().join(name).display().to_string(), &options).unwrap_or_else(|error| panic!("{error}"))
+    };
+    write("long/train.csv", "series,x,label,group\nr1,1,a,ben\nr2,2,b,anna\n");
+    write("long/test.csv", "series,x,label,group\nr3,1,a,anna\nr4,2,b,carla\n");
+    let data = opened("long");
+    assert_eq!(data.group_names, ["ben", "anna", "carla"]);
+    assert_eq!(
+        (&data.train.groups[..], &data.train.names[..]),
+        (&[0, 1][..], &["r1".to_string(), "r2".to_string()][..])
+    );
+    let test = data.test.as_ref().unwrap();
+    assert_eq!((&test.groups[..], &test.name(1)[..]), (&[1, 2][..], "r4"));
+    assert_eq!((&data.group_name(2)[..], &data.group_name(7)[..]), ("carla", "7"));
+    write("wide.csv", "0,1,label,group\n1,2,a,ben\n2,3,b,anna\n");
+    let data = opened("wide.csv");
+    assert_eq!(
+        (&data.group_names[..], &data.train.name(1)[..]),
+        (&["ben".to_string(), "anna".to_string()][..], "2")
+    );
+    write("log.csv", "x,label,group\n1,a,ben\n2,a,ben\n3,b,anna\n4,b,anna\n");
+    let data = opened("log.csv");
+    assert_eq!(
+        (&data.group_names[..], &data.train.name(1)[..]),
+        (&["ben".to_string(), "anna".to_string()][..], "line 4")
+    );
+}

@@ -30,6 +30,8 @@ pub struct Part {
     pub overlapping: Vec<bool>,
     /// Whether a sequence, a window of a recording, goes on where the one before it ends; empty if none does.
     pub follows: Vec<bool>,
+    /// What the data calls each sequence; empty where it calls them nothing.
+    pub names: Vec<String>,
     /// Positions in `values`, ascending, that were missing in the source and have been filled: statistics skip them.
     pub filled: Vec<usize>,
 }
@@ -90,6 +92,12 @@ impl Part {
     /// Holds no sequence.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// What a sequence is called: its name, or its number from 1 where it has none.
+    pub fn name(&self, sequence: usize) -> String {
+        let name = self.names.get(sequence);
+        name.cloned().unwrap_or_else(|| (sequence + 1).to_string())
     }
 
     /// Steps of a sequence.
@@ -215,6 +223,10 @@ impl Part {
                     .map(|place| place > 0 && indices[place - 1] + 1 == indices[place] && self.follows[indices[place]])
                     .collect(),
             },
+            names: indices
+                .iter()
+                .filter_map(|&index| self.names.get(index).cloned())
+                .collect(),
             step_labels: step_labels.copied().collect(),
             numbers: numbers(&self.numbers),
             weights: numbers(&self.weights),
@@ -266,6 +278,8 @@ pub struct Dataset {
     pub classes: Vec<String>,
     /// The text of each token; empty where sequences are not tokens.
     pub vocabulary: Vec<String>,
+    /// What the data calls each group, by its number, the same in all parts; empty where it has numbers alone.
+    pub group_names: Vec<String>,
     /// What is to be learned.
     pub task: Task,
     /// The training part.
@@ -296,6 +310,12 @@ impl Dataset {
         std::iter::once(&mut self.train)
             .chain(self.validation.as_mut())
             .chain(self.test.as_mut())
+    }
+
+    /// What a group is called: its name, or its number where it has none.
+    pub fn group_name(&self, group: u32) -> String {
+        let name = self.group_names.get(group as usize);
+        name.cloned().unwrap_or_else(|| group.to_string())
     }
 
     /// Sequences have a class.
@@ -342,7 +362,9 @@ mod tests {
         let mut part = three();
         part.filled = vec![1, 4, 7];
         part.weights = vec![0.5, 1.0, 2.0];
+        part.names = ["one", "two", "three"].map(String::from).into();
         let chosen = part.select(&[2, 1]);
+        assert_eq!(chosen.names, ["three", "two"]);
         assert_eq!(
             (&chosen.offsets[..], &chosen.labels[..], &chosen.groups[..]),
             (&[0, 1, 3][..], &[0, 1][..], &[7, 6][..])

@@ -24,6 +24,8 @@ pub(crate) struct Raw {
     pub part: Part,
     /// The label texts.
     pub labels: Names,
+    /// The group texts; empty if the groups are numbers alone.
+    pub groups: Names,
     /// Labels that the file's header declares; some may not occur.
     pub declared: Vec<String>,
     /// Where the first missing value stands, e.g. `, line 3, column "x"`.
@@ -120,7 +122,10 @@ pub(crate) fn assemble(name: &str, mut train: Raw, others: [Option<Raw>; 2]) -> 
     notes.extend(others.iter().flatten().flat_map(|raw| raw.notes.clone()));
     let recordings = std::iter::once(&train).chain(others.iter().flatten());
     let recordings = recordings.filter_map(|raw| raw.recordings.clone()).collect();
+    let mut groups = std::mem::take(&mut train.groups);
+    let others = others.map(|other| other.map(|raw| with_groups_of(&mut groups, raw)));
     let [validation, test] = others.map(|other| other.map(|raw| fit_to(&train, &classes, raw)).transpose());
+    train.part.names = std::mem::take(&mut train.names);
     Ok(Dataset {
         name: name.to_owned(),
         classes,
@@ -134,9 +139,19 @@ pub(crate) fn assemble(name: &str, mut train: Raw, others: [Option<Raw>; 2]) -> 
         },
         train: train.part,
         recordings,
+        group_names: groups.names,
         notes,
         ..Dataset::default()
     })
+}
+
+/// Numbers the groups of a part as those of the parts before, by their names.
+fn with_groups_of(groups: &mut Names, mut raw: Raw) -> Raw {
+    let numbers: Vec<u32> = raw.groups.names.iter().map(|name| groups.number(name)).collect();
+    for group in &mut raw.part.groups {
+        *group = numbers.get(*group as usize).copied().unwrap_or(*group);
+    }
+    raw
 }
 
 fn fit_to(train: &Raw, classes: &[String], mut raw: Raw) -> Result<Part> {
@@ -164,5 +179,6 @@ fn fit_to(train: &Raw, classes: &[String], mut raw: Raw) -> Result<Part> {
         }
     }
     labels::map(&mut raw.part, &raw.labels.names, classes, &source)?;
+    raw.part.names = raw.names;
     Ok(raw.part)
 }

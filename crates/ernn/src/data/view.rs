@@ -3,6 +3,8 @@
 //! A [`View`] borrows one or more parts and is the only way in which batches read them. Channels are derived, numbers normalized, pixels
 //! and noise made, where they are read.
 
+use std::collections::BTreeSet;
+
 use super::augment::{Augmenter, Draw};
 use super::normalize::Reader;
 use super::{Derivation, Deriver, Normalization, Part, Values};
@@ -76,6 +78,13 @@ impl<'a> View<'a> {
             tokens: Some((tokens.start, tokens.end)),
             ..Self::of(part)
         }
+    }
+
+    /// The groups of its sequences, each once, ascending; empty where the data names none.
+    pub fn groups(&self) -> Vec<u32> {
+        let group = |&(part, sequence): &(u32, u32)| self.parts[part as usize].groups.get(sequence as usize).copied();
+        let groups: BTreeSet<u32> = self.members.iter().filter_map(group).collect();
+        groups.into_iter().collect()
     }
 
     /// The first sequences alone.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{Evaluation, Metric, Segments, Spread, statistics};
-use crate::data::{Folds, Part, Scheme, Task};
+use crate::data::{Dataset, Folds, Part, Scheme, Task};
 
 /// What training by folds has found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -56,7 +56,7 @@ pub struct FoldReport {
     pub fold: usize,
     /// The group held out, where each group is a fold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub group: Option<u32>,
+    pub group: Option<String>,
     /// Sequences held out.
     pub sequences: usize,
     /// None if the training diverged.
@@ -88,8 +88,9 @@ pub struct FoldResult {
 }
 
 impl FoldsReport {
-    /// Collects the folds of a part; one result each. `trials`: of how many the settings were chosen by the same sequences.
-    pub fn new(scheme: Scheme, cut: &Folds, part: &Part, task: Task, results: &[FoldResult], trials: usize) -> Self {
+    /// Collects the folds of a training part; one result each. `trials`: of how many the settings were chosen by the same sequences.
+    pub fn new(scheme: Scheme, cut: &Folds, dataset: &Dataset, results: &[FoldResult], trials: usize) -> Self {
+        let (part, task) = (&dataset.train, dataset.task);
         let metric = Metric::of(task);
         let ended: Vec<&Evaluation> = results.iter().filter_map(|result| result.evaluation.as_ref()).collect();
         let scores: Vec<f64> = ended.iter().map(|evaluation| evaluation.score().1).collect();
@@ -101,7 +102,7 @@ impl FoldsReport {
         let folds = results.iter().zip(&cut.held_out).enumerate();
         let fold = |(index, (result, held_out)): (usize, (&FoldResult, &Vec<usize>))| FoldReport {
             fold: index + 1,
-            group: (scheme == Scheme::Groups).then(|| part.groups[held_out[0]]),
+            group: (scheme == Scheme::Groups).then(|| dataset.group_name(part.groups[held_out[0]])),
             sequences: held_out.len(),
             score: result.evaluation.as_ref().map(|evaluation| evaluation.score().1),
             train_seconds: result.train_seconds,
@@ -124,7 +125,7 @@ impl FoldsReport {
             },
             chance: classes.then(|| most_frequent(&pooled)).flatten(),
             folds: folds.map(fold).collect(),
-            groups: worst_first(&by_group),
+            groups: worst_first(&by_group, dataset),
             pooled,
             trials: trials.max(1),
             copies: cut.copies,
@@ -160,9 +161,9 @@ fn by_group(part: &Part, right: &[(usize, bool)]) -> BTreeMap<u32, (usize, usize
     groups
 }
 
-fn worst_first(groups: &BTreeMap<u32, (usize, usize)>) -> Vec<GroupReport> {
+fn worst_first(groups: &BTreeMap<u32, (usize, usize)>, dataset: &Dataset) -> Vec<GroupReport> {
     let report = |(group, &(right, all)): (&u32, &(usize, usize))| GroupReport {
-        group: group.to_string(),
+        group: dataset.group_name(*group),
         sequences: all,
         accuracy: right as f64 / all as f64,
     };
@@ -261,15 +262,20 @@ mod tests {
             }
         };
         let results: Vec<FoldResult> = (0..3).map(|fold| result(&cut.held_out[fold], fold == 2)).collect();
-        let report = FoldsReport::new(Scheme::Groups, &cut, &part, Task::Classification, &results, 1);
+        let dataset = Dataset {
+            train: part,
+            group_names: ["zero", "one", "two", "three"].map(String::from).into(),
+            ..Dataset::default()
+        };
+        let report = FoldsReport::new(Scheme::Groups, &cut, &dataset, &results, 1);
         assert_eq!(report.pooled.accuracy, Some(5.0 / 8.0));
         let groups: Vec<(&str, f64)> = report
             .groups
             .iter()
             .map(|group| (&group.group[..], group.accuracy))
             .collect();
-        assert_eq!(groups, [("3", 0.5), ("8", 0.5), ("1", 1.0)]);
-        assert_eq!(report.folds[1].group, Some(8));
+        assert_eq!(groups, [("three", 0.5), ("8", 0.5), ("one", 1.0)]);
+        assert_eq!(report.folds[1].group.as_deref(), Some("8"));
         assert_eq!((report.chance, report.is_chance()), (Some(0.5), true));
         let text = serde_json::to_string(&report).unwrap();
         assert_eq!(serde_json::from_str::<FoldsReport>(&text).unwrap(), report);
@@ -294,7 +300,11 @@ mod tests {
                 train_seconds: 0.5,
             },
         ];
-        let report = FoldsReport::new(Scheme::Number(2), &cut, &part, Task::Classification, &results, 1);
+        let dataset = Dataset {
+            train: part,
+            ..Dataset::default()
+        };
+        let report = FoldsReport::new(Scheme::Number(2), &cut, &dataset, &results, 1);
         assert_eq!((report.score.unwrap().mean, report.pooled.examples), (1.0, 2));
         assert_eq!(report.folds[1].score, None);
     }

@@ -9,7 +9,7 @@ use super::cut;
 use crate::checkpoint::SavedModel;
 use crate::data::{Dataset, Folds, Task};
 use crate::evaluate::{self, FoldResult};
-use crate::train::{self, Ending, Observer, Options, PastRun, Report, RunConfig, RunFolder};
+use crate::train::{self, Ending, Observer, Options, Out, PastRun, Report, RunConfig, RunFolder};
 use crate::{Error, Result};
 
 /// A fold that has ended.
@@ -55,22 +55,21 @@ pub(super) fn train(
     ended(dataset, config, path)
 }
 
-/// One fold without a folder, for those who only want to know its numbers; none if it was stopped.
+/// One fold without a folder, for those who only want to know its numbers, watched; none if it was stopped.
 pub fn one_fold(
     dataset: &Dataset,
     cut: &Folds,
     fold: usize,
     config: &RunConfig,
-    threads: usize,
-    stop: &Arc<AtomicBool>,
+    options: &Options,
+    observer: &mut dyn Observer,
 ) -> Result<Option<FoldResult>> {
     let options = Options {
-        threads,
-        stop: Arc::clone(stop),
-        ..Options::default()
+        out: Out::Nowhere,
+        ..options.clone()
     };
     let dataset = cut::dataset_of(dataset, cut, fold);
-    let done = train(&dataset, config, None, &options, &mut ())?;
+    let done = train(&dataset, config, None, &options, observer)?;
     Ok(done.map(|done| done.result))
 }
 

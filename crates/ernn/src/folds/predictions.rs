@@ -3,8 +3,8 @@
 use super::one::Done;
 use crate::data::{Dataset, Folds, Task};
 
-/// One line a sequence of the training part, in its order: the fold that held it out, its group, what it is, what it was called, and the
-/// probability of each class.
+/// One line a sequence of the training part, in its order: what the data calls it, the fold that held it out, its group, what it is, what
+/// it was called, and the probability of each class.
 pub(super) fn csv(dataset: &Dataset, cut: &Folds, done: &[Done]) -> String {
     let part = &dataset.train;
     let mut lines: Vec<(usize, Vec<String>)> = Vec::new();
@@ -13,8 +13,9 @@ pub(super) fn csv(dataset: &Dataset, cut: &Folds, done: &[Done]) -> String {
             let Some(outputs) = done.outputs.get(place) else {
                 continue;
             };
-            let group = part.groups.get(sequence).map_or_else(String::new, ToString::to_string);
-            let mut line = vec![(sequence + 1).to_string(), (fold + 1).to_string(), group];
+            let group = part.groups.get(sequence).copied();
+            let group = group.map_or_else(String::new, |group| dataset.group_name(group));
+            let mut line = vec![part.name(sequence), (fold + 1).to_string(), group];
             if dataset.task == Task::Classification {
                 line.push(dataset.classes[part.labels[sequence] as usize].clone());
                 line.push(dataset.classes[done.result.classes[place]].clone());

@@ -140,8 +140,7 @@ impl<'a> Run<'a> {
 
     fn report(&self, done: &[Done], trials: usize) -> FoldsReport {
         let results: Vec<_> = done.iter().map(|done| done.result.clone()).collect();
-        let (part, task) = (&self.dataset.train, self.dataset.task);
-        FoldsReport::new(self.request.scheme, &self.cut, part, task, &results, trials)
+        FoldsReport::new(self.request.scheme, &self.cut, self.dataset, &results, trials)
     }
 
     /// All folds; none if it was stopped before their end.
@@ -201,7 +200,8 @@ impl<'a> Run<'a> {
         let held_out = &self.cut.held_out[fold];
         FoldReport {
             fold: fold + 1,
-            group: (self.request.scheme == Scheme::Groups).then(|| self.dataset.train.groups[held_out[0]]),
+            group: (self.request.scheme == Scheme::Groups)
+                .then(|| self.dataset.group_name(self.dataset.train.groups[held_out[0]])),
             sequences: held_out.len(),
             score: done.result.evaluation.as_ref().map(|found| found.score().1),
             train_seconds: done.result.train_seconds,

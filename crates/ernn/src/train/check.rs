@@ -3,9 +3,14 @@
 use std::fmt::Display;
 
 use super::{RunConfig, TrainingSettings};
-use crate::cell::CellConfig;
+use crate::cell::{CellConfig, LARGEST, check_positive};
 use crate::optim::{OptimizerConfig, Schedule};
 use crate::{Error, Result};
+
+/// More is a slip of the finger, or so many that no run would end.
+const MOST_STEPS: usize = 100_000_000;
+/// The same of the sequences of a step.
+const MOST_SEQUENCES: usize = 1 << 20;
 
 /// The exponential of many times more is not a number of 32 bits.
 const MOST_GAIN: f64 = 10.0;
@@ -25,7 +30,7 @@ impl RunConfig {
         ];
         for (name, rate) in rates {
             demand(
-                (0.0..1.0).contains(&rate),
+                fraction(rate),
                 name,
                 rate,
                 "a number from 0 up to, but not including, 1",
@@ -44,9 +49,6 @@ impl RunConfig {
 
 impl TrainingSettings {
     fn check(&self) -> Result<()> {
-        let finite = |value: f64, least: f64| value.is_finite() && value >= least;
-        let positive = |value: f64| value.is_finite() && value > 0.0;
-        let fraction = |value: f64| (0.0..1.0).contains(&value);
         // TOML's integers have 63 bits.
         demand(
             i64::try_from(self.seed).is_ok(),
@@ -54,22 +56,16 @@ impl TrainingSettings {
             self.seed,
             "0 to 9223372036854775807",
         )?;
-        demand(self.epochs > 0, "epochs", self.epochs, "at least 1")?;
+        self.check_length()?;
         demand(
-            self.max_steps == 0 || self.min_steps <= self.max_steps,
-            "min_steps",
-            self.min_steps,
-            &format!("at most max_steps, {}", self.max_steps),
+            (1..=MOST_SEQUENCES).contains(&self.batch_size),
+            "batch_size",
+            self.batch_size,
+            &format!("1 to {MOST_SEQUENCES}"),
         )?;
-        demand(self.batch_size > 0, "batch_size", self.batch_size, "at least 1")?;
+        check_positive("learning_rate", self.learning_rate)?;
         demand(
-            positive(self.learning_rate),
-            "learning_rate",
-            self.learning_rate,
-            "a number above 0",
-        )?;
-        demand(
-            finite(self.clip_norm, 0.0),
+            self.clip_norm.is_finite() && self.clip_norm >= 0.0,
             "clip_norm",
             self.clip_norm,
             "a number above 0, or 0 for no limit",
@@ -81,7 +77,7 @@ impl TrainingSettings {
             "a part of the training sequences: 0 up to, but not including, 1",
         )?;
         demand(
-            (0.0..1.0).contains(&self.average),
+            fraction(self.average),
             "average",
             self.average,
             "a part that stays, from 0 up to, but not including, 1",
@@ -92,32 +88,46 @@ impl TrainingSettings {
             self.sparsity,
             "a share of zeros, from 0 up to, but not including, 1",
         )?;
+        self.check_augmentation()?;
+        if let Some(teacher) = &self.teacher {
+            teacher.check()?;
+        }
+        check_optimizer(&self.optimizer)?;
+        check_schedule(&self.schedule)
+    }
+
+    fn check_length(&self) -> Result<()> {
         demand(
-            finite(self.input_noise, 0.0),
-            "input_noise",
-            self.input_noise,
-            "a standard deviation, 0 or more",
+            (1..=MOST_STEPS).contains(&self.epochs),
+            "epochs",
+            self.epochs,
+            &format!("1 to {MOST_STEPS}"),
         )?;
+        for (name, steps, none) in [
+            ("min_steps", self.min_steps, "no floor"),
+            ("max_steps", self.max_steps, "no ceiling"),
+        ] {
+            let expected = format!("0 ({none}) to {MOST_STEPS}");
+            demand(steps <= MOST_STEPS, name, steps, &expected)?;
+        }
         demand(
-            finite(self.input_offset, 0.0),
-            "input_offset",
-            self.input_offset,
-            "a standard deviation, 0 or more",
-        )?;
-        demand(
-            finite(self.input_gain, 0.0) && self.input_gain <= MOST_GAIN,
-            "input_gain",
-            self.input_gain,
-            "a standard deviation, 0 to 10",
-        )?;
-        for (name, deviation) in [("input_rotation", self.input_rotation), ("input_warp", self.input_warp)] {
-            let expected = "a standard deviation, 0 to 10";
-            demand(
-                finite(deviation, 0.0) && deviation <= MOST_GAIN,
-                name,
-                deviation,
-                expected,
-            )?;
+            self.max_steps == 0 || self.min_steps <= self.max_steps,
+            "min_steps",
+            self.min_steps,
+            &format!("at most max_steps, {}", self.max_steps),
+        )
+    }
+
+    fn check_augmentation(&self) -> Result<()> {
+        for (name, deviation, most) in [
+            ("input_noise", self.input_noise, LARGEST),
+            ("input_offset", self.input_offset, LARGEST),
+            ("input_gain", self.input_gain, MOST_GAIN),
+            ("input_rotation", self.input_rotation, MOST_GAIN),
+            ("input_warp", self.input_warp, MOST_GAIN),
+        ] {
+            let expected = format!("a standard deviation, 0 to {most}");
+            demand((0.0..=most).contains(&deviation), name, deviation, &expected)?;
         }
         for (name, share) in [
             ("input_crop", self.input_crop),
@@ -127,12 +137,13 @@ impl TrainingSettings {
         ] {
             demand(fraction(share), name, share, "a share: 0 up to, but not including, 1")?;
         }
-        if let Some(teacher) = &self.teacher {
-            teacher.check()?;
-        }
-        check_optimizer(&self.optimizer)?;
-        check_schedule(&self.schedule)
+        Ok(())
     }
+}
+
+/// A part of a whole that is never all of it.
+fn fraction(value: f64) -> bool {
+    (0.0..1.0).contains(&value)
 }
 
 fn check_optimizer(optimizer: &OptimizerConfig) -> Result<()> {
@@ -151,7 +162,7 @@ fn check_optimizer(optimizer: &OptimizerConfig) -> Result<()> {
     };
     for (name, memory) in memories {
         demand(
-            (0.0..1.0).contains(&memory),
+            fraction(memory),
             name,
             memory,
             "a number from 0 up to, but not including, 1",
@@ -163,7 +174,8 @@ fn check_optimizer(optimizer: &OptimizerConfig) -> Result<()> {
         epsilon,
         "a number above 0",
     )?;
-    demand(decay.is_finite() && decay >= 0.0, "weight_decay", decay, "0 or more")
+    let expected = format!("0 to {LARGEST}");
+    demand((0.0..=LARGEST).contains(&decay), "weight_decay", decay, &expected)
 }
 
 fn check_schedule(schedule: &Schedule) -> Result<()> {

@@ -251,6 +251,11 @@ impl RunConfig {
         recipe::folds(source, options, dataset)
     }
 
+    /// Why no folds judge where few sequences of one's own have no other judge: a sentence about their groups, else none.
+    pub fn folds_missing(source: &str, options: &OpenOptions, dataset: &Dataset) -> Option<String> {
+        recipe::folds_missing(source, options, dataset)
+    }
+
     /// The defaults of so many classified sequences of numbers, the longest of so many steps, that others judge.
     pub fn defaults_for_arrays(source: &str, sequences: usize, longest: usize) -> Self {
         let extent = Extent {
@@ -374,6 +379,14 @@ impl RunConfig {
         self.training.max_steps = 0;
         if let Schedule::Cosine { epochs: end, .. } = &mut self.training.schedule {
             *end = epochs;
+        }
+    }
+
+    /// Brings a floor of steps that nobody named down to a ceiling that somebody did.
+    pub fn lower_floor(&mut self) {
+        let ceiling = self.training.max_steps;
+        if ceiling > 0 {
+            self.training.min_steps = self.training.min_steps.min(ceiling);
         }
     }
 

@@ -6,8 +6,9 @@
 use toml::Value;
 
 use super::{RunConfig, defaults};
-use crate::data::{self, Dataset, OpenOptions, Scheme, SourceKind, Task, kind};
+use crate::data::{self, Dataset, OpenOptions, Scheme, SourceKind, Task, View, kind};
 use crate::model::Pooling;
+use crate::names::counted;
 
 /// Standard deviation of the noise on normalized inputs in training.
 pub(super) const INPUT_NOISE: f64 = 0.6;
@@ -57,11 +58,28 @@ fn input_noise(source: &str, options: &OpenOptions, dataset: &Dataset) -> Option
 
 /// The folds that judge, where nothing else is asked for: few sequences without a part of the data that does.
 pub(super) fn folds(source: &str, options: &OpenOptions, dataset: &Dataset) -> Option<Scheme> {
+    // Fewer groups, or different sequences, than folds cannot be cut.
+    (wants_folds(source, options, dataset) && data::folds(&dataset.train, FOLDS, 0).is_ok()).then_some(FOLDS)
+}
+
+/// Whether the sequences are few, and no part of the data judges.
+fn wants_folds(source: &str, options: &OpenOptions, dataset: &Dataset) -> bool {
     let own = input_noise(source, options, dataset).is_some();
     let unjudged = dataset.test.is_none() && dataset.validation.is_none();
-    let few = dataset.train.len() < FEW && dataset.is_labelled();
-    // Fewer groups, or different sequences, than folds cannot be cut.
-    (own && unjudged && few && data::folds(&dataset.train, FOLDS, 0).is_ok()).then_some(FOLDS)
+    own && unjudged && dataset.train.len() < FEW && dataset.is_labelled()
+}
+
+/// Why no folds judge few sequences that nothing else does, in words: they have too few groups.
+pub(super) fn folds_missing(source: &str, options: &OpenOptions, dataset: &Dataset) -> Option<String> {
+    let groups = View::of(&dataset.train).groups().len();
+    let missing = groups > 0 && wants_folds(source, options, dataset) && folds(source, options, dataset).is_none();
+    missing.then(|| {
+        let groups = counted(groups, "group");
+        format!(
+            "{groups}, which stay whole, are too few for the {FOLDS} folds that would judge without a test part: a share of the groups \
+             validates instead (--folds groups: each group in turn)"
+        )
+    })
 }
 
 /// The complete settings for classified sequences of numbers.

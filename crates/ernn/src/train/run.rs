@@ -304,6 +304,26 @@ impl<'a> Run<'a> {
         if let Some(note) = self.constant_channels(&parts.normalization.scale) {
             observer.warning(&note);
         }
+        if let Some(note) = self.one_group_validates(parts) {
+            observer.warning(&note);
+        }
+    }
+
+    /// What a validation part of a single group, taken out of the training part, can say.
+    fn one_group_validates(&self, parts: &Parts) -> Option<String> {
+        let validation = parts
+            .validation
+            .as_ref()
+            .filter(|_| self.dataset.validation.is_none())?;
+        let &[group] = validation.groups().as_slice() else {
+            return None;
+        };
+        Some(format!(
+            "one group alone validates, {} ({} sequences): the best epoch is chosen by it and the validation numbers are of it, so they say \
+             little about other groups; --folds groups holds out each group in turn",
+            names::line(self.dataset.group_name(group)),
+            validation.len()
+        ))
     }
 
     /// Channels of numbers that never change. A picture may well have such pixels.

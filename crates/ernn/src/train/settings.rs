@@ -352,6 +352,9 @@ impl RunConfig {
                 .find(|(setting, _)| setting.flag == flag)
                 .map(|(_, value)| value)
         };
+        if value("max-steps").is_some() && value("min-steps").is_none() {
+            self.lower_floor();
+        }
         let every = value("halve-every").and_then(Value::as_integer);
         self.set_schedule(
             value("schedule").and_then(Value::as_str),

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::check::demand;
+use crate::cell::check_positive;
 use crate::checkpoint::RunState;
 use crate::data::{Dataset, Task, View, list};
 use crate::evaluate::Ensemble;
@@ -52,12 +53,7 @@ impl TeacherSettings {
             self.weight,
             "a share of the loss, 0 to 1",
         )?;
-        demand(
-            self.temperature.is_finite() && self.temperature > 0.0,
-            "teacher_temperature",
-            self.temperature,
-            "a number above 0",
-        )
+        check_positive("teacher_temperature", self.temperature)
     }
 
     /// The files, for people.

@@ -75,17 +75,21 @@ struct Header {
     name: String,
     feature_names: Vec<String>,
     classes: Vec<String>,
+    #[serde(default)]
+    group_names: Vec<String>,
     /// Training, validation and test part.
     parts: [Option<PartHeader>; 3],
 }
 
-#[derive(Clone, Copy, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 struct PartHeader {
     features: usize,
     sequences: usize,
     steps: usize,
     labels: bool,
     groups: bool,
+    #[serde(default)]
+    names: Vec<String>,
 }
 
 impl PartHeader {
@@ -96,6 +100,7 @@ impl PartHeader {
             steps: part.steps(),
             labels: !part.labels.is_empty(),
             groups: !part.groups.is_empty(),
+            names: part.names.clone(),
         }
     }
 
@@ -128,6 +133,7 @@ fn write_file(path: &Path, key: &str, dataset: &Dataset) -> io::Result<()> {
         name: dataset.name.clone(),
         feature_names: dataset.feature_names.clone(),
         classes: dataset.classes.clone(),
+        group_names: dataset.group_names.clone(),
         parts: parts.map(|part| part.map(PartHeader::of)),
     };
     let header = serde_json::to_vec(&header)?;
@@ -176,6 +182,7 @@ fn read(path: &Path, key: &str) -> Option<Dataset> {
         name: header.name,
         feature_names: header.feature_names,
         classes: header.classes,
+        group_names: header.group_names,
         train: train??,
         validation: validation.map_or(Some(None), |part| part.map(Some))?,
         test: test.map_or(Some(None), |part| part.map(Some))?,
@@ -252,6 +259,7 @@ impl<S: Read> Checked<S> {
         part.values = Values::Numbers(self.read_words(header.steps * header.features, f32::from_bits)?);
         part.labels = labels;
         part.groups = groups;
+        part.names = header.names;
         Some(part)
     }
 }

@@ -6,6 +6,7 @@ fn sample() -> Dataset {
         for sequence in 0..sequences {
             let values: Vec<f32> = (0..2 * (sequence % 5)).map(|value| value as f32 * scale).collect();
             part.push(&values, Some(sequence as u32 % 3), Some(sequence as u32));
+            part.names.push(format!("sequence {sequence}"));
         }
         part
     };
@@ -15,6 +16,7 @@ fn sample() -> Dataset {
         name: "sample".to_owned(),
         feature_names: vec!["x".to_owned(), "\u{e4} \"y\"".to_owned()],
         classes: ["a", "b", "c"].map(str::to_owned).to_vec(),
+        group_names: vec!["anna".to_owned()],
         train: part(f32::MIN_POSITIVE, 9000),
         validation: Some(validation),
         test: None,

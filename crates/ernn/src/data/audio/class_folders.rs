@@ -49,20 +49,23 @@ pub(in crate::data) fn open(name: &str, folder: &Path, options: &OpenOptions) ->
     let grouped = pattern
         .as_ref()
         .map_or_else(String::new, |pattern| format!(" {}", pattern.text()));
-    let key = format!("1 folder {name} {recipe:?}{grouped}\n{}", source.identity()?);
+    let key = format!("2 folder {name} {recipe:?}{grouped}\n{}", source.identity()?);
     let cache = Cache::new(options.cache.as_deref());
     let mut dataset = cache.dataset("folder", &key, || {
         let recordings = source.list(|_| false)?.recordings;
         let plan = Plan::of(name, &recordings, pattern.as_ref())?;
         let parts = parts(&source, &plan.clips, &Extractor::new(recipe)?)?;
         let feature_names = feature_names(parts[0].features);
+        let speakers = plan.speakers;
         let mut classes = plan.classes.into_iter();
-        let [train, validation, test] = parts.map(|part| {
+        let [train, validation, test] = parts.map(|mut part| {
             let raw = Raw {
                 path: folder.to_owned(),
                 feature_names: feature_names.clone(),
+                names: std::mem::take(&mut part.names),
                 part,
                 labels: classes.next().unwrap_or_default(),
+                groups: speakers.clone(),
                 ..Raw::default()
             };
             Some(raw).filter(|raw| !raw.part.is_empty())
@@ -108,6 +111,7 @@ struct Plan {
     clips: Vec<Clip>,
     /// The class names of each part, in order of their labels.
     classes: [Names; 3],
+    speakers: Names,
 }
 
 impl Plan {
@@ -144,7 +148,11 @@ impl Plan {
                 group: speaker(recording)?.map(|speaker| speakers.number(speaker)),
             });
         }
-        Ok(Plan { clips, classes })
+        Ok(Plan {
+            clips,
+            classes,
+            speakers,
+        })
     }
 }
 

@@ -88,7 +88,13 @@ fn speakers_are_groups_where_all_names_tell_them() {
         ("b/anna_nohash_1.wav", 8_000),
         ("b/ben_nohash_0.wav", 8_000),
     ]);
-    assert_eq!(made.open().unwrap().train.groups, [0, 0, 1]);
+    for _ in 0..2 {
+        // The second time from the cache.
+        let data = made.open().unwrap();
+        assert_eq!(data.train.groups, [0, 0, 1]);
+        assert_eq!(data.group_names, ["anna", "ben"]);
+        assert_eq!(data.train.names[2], "b/ben_nohash_0.wav");
+    }
 }
 
 #[test]
@@ -111,6 +117,7 @@ fn a_pattern_tells_speakers_and_a_note_says_that_there_may_be_some() {
         );
     }
     let data = made.open_grouped(Some("*_{group}_*")).unwrap();
+    assert_eq!(data.group_names, ["george", "jackson"]);
     assert_eq!((data.train.groups, data.notes), (vec![0, 1, 0, 1], Vec::new()));
     let error = made.open_grouped(Some("{group}-*")).unwrap_err().to_string();
     assert_eq!(

@@ -102,6 +102,7 @@ fn equal(source: &Source, clips: &[Clip], extractor: &Extractor, frames: usize) 
         part.offsets.push((part.len() + 1) * frames);
         part.labels.push(clip.label);
         part.groups.extend(clip.group);
+        part.names.push(clip.name.clone());
     }
     let values = [0, 1, 2].map(|part| Mutex::new(vec![0.0; parts[part].len() * size]));
     source.read(&|name| places.contains_key(name), |member| {
@@ -133,6 +134,7 @@ fn ragged(source: &Source, clips: &[Clip], extractor: &Extractor) -> Result<[Par
     let mut parts = [(); 3].map(|()| Part::new(extractor.recipe.mel.filters));
     for (clip, features) in clips.iter().zip(features) {
         parts[clip.part].push(&features, Some(clip.label), clip.group);
+        parts[clip.part].names.push(clip.name.clone());
     }
     Ok(parts)
 }

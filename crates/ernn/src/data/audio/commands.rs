@@ -89,7 +89,12 @@ fn google_30(release: &Release, extractor: &Extractor) -> Result<Dataset> {
         Some(clip(name, part, label as u32, &mut speakers))
     };
     let clips: Vec<Clip> = release.recordings.iter().filter_map(clip).collect();
-    Ok(dataset("google-30", &words, parts(release.source, &clips, extractor)?))
+    Ok(dataset(
+        "google-30",
+        &words,
+        speakers,
+        parts(release.source, &clips, extractor)?,
+    ))
 }
 
 /// A recording with its speaker's number.
@@ -132,7 +137,7 @@ fn google_12(release: &Release, extractor: &Extractor, seed: u64) -> Result<Data
         add_silence(part, index, tenths[index], group, &noises, extractor, seed)?;
     }
     let classes = [KEYWORDS.as_slice(), &["silence", "unknown"]].concat();
-    Ok(dataset("google-12", &classes, parts))
+    Ok(dataset("google-12", &classes, speakers, parts))
 }
 
 /// The samples of the noise files, by name.
@@ -185,6 +190,7 @@ fn add_silence(
             .map(|sample| sample * loudness)
             .collect();
         part.push(&extractor.features(samples), Some(SILENCE), Some(group));
+        part.names.push(format!("silence {}", part.len()));
     }
     Ok(())
 }

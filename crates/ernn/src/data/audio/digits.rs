@@ -46,7 +46,7 @@ pub(super) fn open(name: &str, path: &Path, options: &OpenOptions) -> Result<Dat
 fn open_sized(name: &str, path: &Path, options: &AudioOptions, count: usize) -> Result<Dataset> {
     let source = Source::at(path);
     let recipe = recipe();
-    let key = format!("1 {name} {recipe:?}\n{}", source.identity()?);
+    let key = format!("2 {name} {recipe:?}\n{}", source.identity()?);
     Cache::new(options.cache.as_deref()).dataset(name, &key, || {
         let recordings = source.list(|_| false)?.recordings;
         if recordings.len() != count {
@@ -64,6 +64,7 @@ fn open_sized(name: &str, path: &Path, options: &AudioOptions, count: usize) -> 
         Ok(dataset(
             name,
             &DIGITS,
+            speakers,
             parts(&source, &clips, &Extractor::new(recipe)?)?,
         ))
     })

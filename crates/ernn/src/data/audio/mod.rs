@@ -28,6 +28,7 @@ pub(super) use resample::bessel;
 pub use unlabelled::{open_recordings, sound_features};
 
 use super::known::{Entry, Known};
+use super::labels::Names;
 use super::{Dataset, OpenOptions, Part};
 
 const COMMANDS: &str = "https://download.tensorflow.org/data/speech_commands_v0.01.tar.gz";
@@ -108,11 +109,12 @@ impl AudioOptions {
 }
 
 /// Training, validation and test part as a data set; an empty part is none.
-fn dataset(name: &str, classes: &[&str], [train, validation, test]: [Part; 3]) -> Dataset {
+fn dataset(name: &str, classes: &[&str], speakers: Names, [train, validation, test]: [Part; 3]) -> Dataset {
     Dataset {
         name: name.to_owned(),
         feature_names: feature_names(train.features),
         classes: classes.iter().map(|&class| class.to_owned()).collect(),
+        group_names: speakers.names,
         train,
         validation: Some(validation).filter(|part| !part.is_empty()),
         test: Some(test).filter(|part| !part.is_empty()),

@@ -151,6 +151,7 @@ fn from_arrays(name: &str, path: &Path, arrays: &mut Arrays) -> Result<Dataset> 
             groups: entries()
                 .map(|entry| speakers.number(speaker_of(&arrays.files[entry])))
                 .collect(),
+            names: entries().map(|entry| arrays.files[entry].clone()).collect(),
             ..Part::default()
         }
     });
@@ -159,7 +160,7 @@ fn from_arrays(name: &str, path: &Path, arrays: &mut Arrays) -> Result<Dataset> 
         let expected = "at least one";
         return Err(Error::format(&path.join("split.npy"), "", found, expected));
     }
-    Ok(dataset(name, &WORDS, parts))
+    Ok(dataset(name, &WORDS, speakers, parts))
 }
 
 fn from_recordings(name: &str, path: &Path, options: &AudioOptions) -> Result<Dataset> {
@@ -184,7 +185,12 @@ fn from_recordings(name: &str, path: &Path, options: &AudioOptions) -> Result<Da
             let expected = "a folder with WAVE files for each of the ten words";
             return Err(Error::format(path, "", found, expected));
         }
-        Ok(dataset(name, &WORDS, parts(&source, &clips, &Extractor::new(recipe)?)?))
+        Ok(dataset(
+            name,
+            &WORDS,
+            speakers,
+            parts(&source, &clips, &Extractor::new(recipe)?)?,
+        ))
     })
 }
 

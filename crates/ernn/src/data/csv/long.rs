@@ -93,12 +93,14 @@ impl Rows {
         let (labels, texts) = label.unwrap_or_default();
         raw.labels = texts;
         raw.first_missing = self.first_missing;
+        let (groups, names) = group.unwrap_or_default();
+        raw.groups = names;
         raw.part = Part {
             features,
             offsets: self.offsets,
             values: Values::Numbers(self.values),
             labels,
-            groups: group.map(|(numbers, _)| numbers).unwrap_or_default(),
+            groups,
             ..Part::default()
         };
         Ok(raw)

@@ -47,12 +47,14 @@ pub(super) fn read(mut table: Table) -> Result<Raw> {
     let [label, group] = tag::finish(&table, tags)?;
     let (labels, texts) = label.unwrap_or_default();
     raw.labels = texts;
+    let (groups, names) = group.unwrap_or_default();
+    raw.groups = names;
     raw.part = Part {
         features: 1,
         offsets,
         values: Values::Numbers(values),
         labels,
-        groups: group.map(|(numbers, _)| numbers).unwrap_or_default(),
+        groups,
         ..Part::default()
     };
     Ok(raw)

@@ -284,7 +284,12 @@ impl Cutter<'_> {
         if self.block.is_some() {
             self.facts.blocks = self.out.groups.iter().collect::<std::collections::BTreeSet<_>>().len();
         }
-        let numbers = self.out.groups.iter().map(|group| groups.number(&group.to_string()));
+        let blocks = self.block.is_some();
+        let numbers = self
+            .out
+            .groups
+            .iter()
+            .map(|&group| groups.number(&group_name(&log, group, blocks)));
         let numbers: Vec<u32> = numbers.collect();
         let mut offsets = vec![0];
         offsets.append(&mut self.out.offsets);
@@ -315,6 +320,7 @@ impl Cutter<'_> {
             ..Part::default()
         };
         raw.notes = note.into_iter().chain(self.facts.sentences()).collect();
+        raw.groups = groups;
         raw.feature_names = log.feature_names;
         raw.labels = if labelled { log.labels } else { Names::default() };
         raw.first_missing = log.first_missing;
@@ -363,6 +369,24 @@ impl Cutter<'_> {
             found,
             format!("at least the {length} steps{} of --window", seconds(length)),
         )
+    }
+}
+
+/// What a group is called: the person, the recording, or of a recording in blocks the block.
+fn group_name(log: &Log, group: u64, blocks: bool) -> String {
+    if blocks {
+        let (recording, block) = (
+            &log.recordings[(group >> 32) as usize],
+            (group & u64::from(u32::MAX)) + 1,
+        );
+        return format!("{} block {block}", recording.name).trim_start().to_owned();
+    }
+    match log.groups.names.get(group as usize) {
+        Some(name) => name.clone(),
+        None => match log.recordings[group as usize].name.as_str() {
+            "" => (group + 1).to_string(),
+            name => name.to_owned(),
+        },
     }
 }
 

@@ -44,8 +44,7 @@ pub(super) fn open(name: &str, path: &Path, options: &TextOptions) -> Result<Dat
         validation: validation?.map(part).transpose()?,
         test: test?.map(part).transpose()?,
         classes,
-        recordings: Vec::new(),
-        notes: Vec::new(),
+        ..Dataset::default()
     })
 }
 
