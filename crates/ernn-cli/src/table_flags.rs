@@ -32,6 +32,9 @@ pub struct TableFlags {
     /// [default: header]
     #[arg(long, value_name = "KIND", value_parser = named::<Layout>)]
     layout: Option<Layout>,
+    /// Learn numbers, not classes: the column with the number of each sequence, the same in all its rows (y: the array y of an .npz)
+    #[arg(long, value_name = "COLUMN")]
+    target: Option<String>,
     /// What labels are that look like numbers to predict: ask (refuse them) or classes [default: ask]
     #[arg(long, value_name = "KIND", value_parser = named::<LabelKind>)]
     labels: Option<LabelKind>,
@@ -60,6 +63,7 @@ impl TableFlags {
             step_column: name(&self.step_column, &settings.step_column),
             window: self.window.or(settings.window),
             layout: self.layout.unwrap_or(settings.layout),
+            target: name(&self.target, &settings.target),
             labels: self.labels.unwrap_or(settings.labels),
             may_lack: list(&self.known.may_lack, &settings.may_lack),
             of_model: list(&self.known.of_model, &settings.of_model),
@@ -67,11 +71,12 @@ impl TableFlags {
     }
 
     /// Which of the flags were given, and whether they apply to a kind of data.
-    pub fn applying(&self, kind: SourceKind) -> [Flag; 8] {
+    pub fn applying(&self, kind: SourceKind) -> [Flag; 9] {
         use SourceKind::{Arrays, Other, Recordings, Table, Texts, Ts};
         let table = matches!(kind, Table | Texts | Other);
         let own = table || matches!(kind, Ts | Arrays | Recordings);
         let tables = "tables of your own";
+        let numbers = matches!(kind, Table | Other | Ts | Arrays);
         [
             ("--ignore", !self.ignore.is_empty(), table, tables),
             ("--channels", !self.channels.is_empty(), table, tables),
@@ -80,6 +85,12 @@ impl TableFlags {
             ("--step-column", self.step_column.is_some(), table, tables),
             ("--window", self.window.is_some(), table, tables),
             ("--layout", self.layout.is_some(), table, tables),
+            (
+                "--target",
+                self.target.is_some(),
+                numbers,
+                "tables and arrays of your own",
+            ),
             ("--labels", self.labels.is_some(), own, "data of your own"),
         ]
     }
@@ -89,9 +100,10 @@ impl TableFlags {
     pub fn after_run(&self, settings: &TableOptions, label: Option<&str>, channels: &[String]) -> TableOptions {
         let own = self.over(&TableOptions::default());
         let given = |name: &&String| !own.ignore.contains(name) && own.group_column.as_ref() != Some(name);
+        let target = settings.target.iter().filter(|_| own.target.is_none());
         let names = settings.ignore.iter().chain(&settings.group_column).filter(given);
         TableOptions {
-            may_lack: names.cloned().chain(label.map(String::from)).collect(),
+            may_lack: names.chain(target).cloned().chain(label.map(String::from)).collect(),
             of_model: channels.to_vec(),
             ..self.over(settings)
         }
@@ -108,6 +120,7 @@ impl From<TableOptions> for TableFlags {
             step_column: options.step_column,
             window: options.window,
             layout: Some(options.layout),
+            target: options.target,
             labels: Some(options.labels),
             known: Known {
                 may_lack: options.may_lack,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::channels::{self, ChannelMatch};
 use super::labels::{self, Names};
-use super::{Dataset, MissingPolicy, Part, Sequences, missing};
+use super::{Dataset, MissingPolicy, Part, Sequences, Task, missing};
 use crate::{Error, Result};
 
 /// The content of one file (or of the arrays that belong together).
@@ -26,10 +26,23 @@ pub(crate) struct Raw {
     pub labels: Names,
     /// Labels that the file's header declares; some may not occur.
     pub declared: Vec<String>,
+    /// The numbers of the sequences, where they are what is to be learned.
+    pub targets: Targets,
     /// Where the first missing value stands, e.g. `, line 3, column "x"`.
     pub first_missing: Option<String>,
     /// What a person should know about how the file was understood, a sentence each.
     pub notes: Vec<String>,
+}
+
+/// The numbers that are to be learned, one a sequence; none where a file has none.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Targets {
+    /// NaN for a missing one.
+    pub numbers: Vec<f32>,
+    /// Where the first missing one stands.
+    pub first_missing: Option<String>,
+    /// Whether they are what the file is read for.
+    pub wanted: bool,
 }
 
 impl Raw {
@@ -52,7 +65,7 @@ impl Raw {
         Ok(self)
     }
 
-    /// The sequences on their own, labels in class order.
+    /// The sequences on their own, labels in class order. Numbers to predict are not looked at.
     pub fn into_sequences(mut self) -> Result<Sequences> {
         let classes = self.classes();
         let source = self.path.display().to_string();
@@ -81,6 +94,7 @@ impl Raw {
 
 /// Puts the parts together: the training part says which classes there are, and the others may not go beyond it.
 pub(crate) fn assemble(name: &str, mut train: Raw, others: [Option<Raw>; 2]) -> Result<Dataset> {
+    take_targets(&mut train)?;
     let classes = train.classes();
     let source = train.path.display().to_string();
     labels::map(&mut train.part, &train.labels.names, &classes, &source)?;
@@ -93,13 +107,29 @@ pub(crate) fn assemble(name: &str, mut train: Raw, others: [Option<Raw>; 2]) -> 
         validation: validation?,
         test: test?,
         feature_names: train.feature_names,
+        task: if train.targets.wanted {
+            Task::Regression
+        } else {
+            Task::default()
+        },
         train: train.part,
         notes,
         ..Dataset::default()
     })
 }
 
+/// The numbers to predict go into the part; refused if one is missing.
+fn take_targets(raw: &mut Raw) -> Result<()> {
+    if let Some(place) = &raw.targets.first_missing {
+        let expected = "a number to predict for each sequence";
+        return Err(Error::format(&raw.path, place, "a missing value", expected));
+    }
+    raw.part.numbers = std::mem::take(&mut raw.targets.numbers);
+    Ok(())
+}
+
 fn fit_to(train: &Raw, classes: &[String], mut raw: Raw) -> Result<Part> {
+    take_targets(&mut raw)?;
     let source = raw.path.display().to_string();
     let differs = |found: &str, expected: &str| {
         let expected = format!("{expected} as in {}{}", train.path.display(), train.place);
@@ -112,6 +142,11 @@ fn fit_to(train: &Raw, classes: &[String], mut raw: Raw) -> Result<Part> {
     match (raw.part.labels.is_empty(), train.part.labels.is_empty()) {
         (true, false) => return differs("no labels", "labels"),
         (false, true) => return differs("labels", "none"),
+        _ => {}
+    }
+    match (raw.targets.wanted, train.targets.wanted) {
+        (false, true) => return differs("no numbers to predict", "one a sequence"),
+        (true, false) => return differs("numbers to predict", "none"),
         _ => {}
     }
     match ChannelMatch::of(&train.feature_names, &raw.feature_names) {

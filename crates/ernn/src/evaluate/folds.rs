@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Evaluation, Metric, Spread, statistics};
+use super::{Evaluation, Metric, NumberReport, Spread, statistics};
 use crate::data::{Folds, Part, Scheme, Task};
 
 /// What training by folds has found.
@@ -185,7 +185,12 @@ impl Evaluation {
         let correct = |part: &&Evaluation| (part.accuracy.unwrap_or(0.0) * part.examples as f64).round() as usize;
         match task {
             Task::Classification => Self::of_confusion(parts, total / examples.max(1) as f64),
-            Task::Regression => Evaluation::of_numbers(examples, total / examples.max(1) as f64),
+            Task::Regression => {
+                let part = |part: &&Evaluation| (part.examples, part.numbers.clone().unwrap_or_default());
+                let reports: Vec<(usize, NumberReport)> = parts.iter().map(part).collect();
+                let reports: Vec<_> = reports.iter().map(|(count, report)| (*count, report)).collect();
+                Evaluation::of_number_report(examples, NumberReport::pooled(&reports))
+            }
             _ => Evaluation::of_steps(examples, total, parts.iter().map(correct).sum(), task),
         }
     }
@@ -222,9 +227,12 @@ mod tests {
         let (one, other) = (classes(&[0, 0, 1], &[0, 1, 1]), classes(&[1], &[0]));
         let pooled = Evaluation::pooled(&[&one, &other], Task::Classification);
         assert_eq!(pooled, classes(&[0, 0, 1, 1], &[0, 1, 1, 0]));
-        let numbers = [Evaluation::of_numbers(3, 1.0), Evaluation::of_numbers(1, 5.0)];
+        let pairs = [(1.0, 2.0), (3.0, 5.0), (4.0, 4.0), (0.0, 1.0)];
+        let numbers = [&pairs[..3], &pairs[3..]].map(|pairs| Evaluation::of_numbers(pairs, Some(1.0)));
         let pooled = Evaluation::pooled(&[&numbers[0], &numbers[1]], Task::Regression);
-        assert_eq!(pooled, Evaluation::of_numbers(4, 2.0));
+        let all = Evaluation::of_numbers(&pairs, Some(1.0));
+        assert_eq!(pooled.examples, 4);
+        assert!((pooled.loss - 1.5).abs() < 1e-12 && (all.loss - 1.5).abs() < 1e-12);
         let task = Task::StepClassification;
         let steps = [
             Evaluation::of_steps(3, 1.5, 2, task),

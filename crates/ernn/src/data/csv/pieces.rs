@@ -10,6 +10,7 @@ use super::super::raw::Raw;
 use super::Table;
 use super::long::Rows;
 use super::tag::{self, Tag};
+use super::target::{self, Target};
 use crate::Result;
 
 /// What the rows of a sequence have in common, as it stands in their cells.
@@ -45,6 +46,7 @@ pub(super) fn read(mut table: Table, window: usize) -> Result<Raw> {
     }
     let group = table.columns.group.or(table.columns.series);
     let mut tags = [table.columns.label, group].map(|column| column.map(Tag::new));
+    let mut target = Target::of(&table);
     let mut rows = Rows::new(&table);
     let (mut common, mut series) = (Common::default(), Names::default());
     let (mut names, mut last) = (Vec::new(), f64::NEG_INFINITY);
@@ -69,6 +71,9 @@ pub(super) fn read(mut table: Table, window: usize) -> Result<Raw> {
         for tag in tags.iter_mut().flatten() {
             tag.read(&table, rows.offsets.len() - 1, &common.series)?;
         }
+        if let Some(target) = &mut target {
+            target.read(&mut table, rows.offsets.len() - 1, &common.series)?;
+        }
         rows.push(&mut table)?;
     }
     if rows.count > 0 {
@@ -76,6 +81,7 @@ pub(super) fn read(mut table: Table, window: usize) -> Result<Raw> {
     }
     let tags = tag::finish(&table, tags)?;
     let mut raw = rows.finish(&table, true, tags)?;
+    raw.targets = target::finish(target, &table)?;
     raw.names = names;
     Ok(raw)
 }
