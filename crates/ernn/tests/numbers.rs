@@ -178,6 +178,7 @@ fn each_loss_learns_and_the_best_epoch_is_that_of_the_lowest_validation_loss() {
     for loss in [NumberLoss::Mse, NumberLoss::Mae, NumberLoss::Huber] {
         let mut config = settings();
         config.training.loss = loss;
+        config.training.epochs = 40;
         let folder = tempfile::tempdir().unwrap();
         let options = Options {
             out: Out::At(folder.path().join("run")),

@@ -92,6 +92,38 @@ mod tests {
         }
     }
 
+    /// The numbers of `reference/number_losses.py`.
+    #[test]
+    fn losses_and_slopes_are_those_of_the_formulas() {
+        let predictions = [0.3, -1.2, 4.0, 0.75, 1.5, -3.0f64];
+        let targets = [1.0, -1.0, 2.5, 0.5, 0.5, -1.75f32];
+        let (third, sixth) = (1.0 / 3.0, 1.0 / 6.0);
+        for (kind, expected, slopes) in [
+            (
+                NumberLoss::Mse,
+                0.900_833_333_333_333_3,
+                [-0.7 * third, -0.2 * third, 0.5, 0.25 * third, third, -1.25 * third],
+            ),
+            (
+                NumberLoss::Mae,
+                0.816_666_666_666_666_8,
+                [-sixth, -sixth, sixth, sixth, sixth, -sixth],
+            ),
+            (
+                NumberLoss::Huber,
+                0.424_375,
+                [-0.7 * sixth, -0.2 * sixth, sixth, 0.25 * sixth, sixth, -sixth],
+            ),
+        ] {
+            let mut gradient = Vec::new();
+            let loss = number_loss(kind, &predictions, &targets, &mut gradient);
+            assert!((loss - expected).abs() < 1e-12, "{kind:?} {loss}");
+            for (found, expected) in gradient.iter().zip(slopes) {
+                assert!((found - expected).abs() < 1e-12, "{kind:?} {gradient:?}");
+            }
+        }
+    }
+
     #[test]
     fn gradients_agree_with_finite_differences() {
         let (predictions, targets) = ([0.3, -1.2, 4.0, 0.75f64], [1.0, -1.0, 2.5, 0.5f32]);
