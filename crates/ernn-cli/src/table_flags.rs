@@ -32,6 +32,10 @@ pub struct TableFlags {
     /// [default: header]
     #[arg(long, value_name = "KIND", value_parser = named::<Layout>)]
     layout: Option<Layout>,
+    /// Learn numbers, not classes: the column with the number of each sequence, the same in all its rows (y: the array y of an .npz); a
+    /// window of a recording has the mean of its rows
+    #[arg(long, value_name = "COLUMN")]
+    target: Option<String>,
     /// What labels are that look like numbers to predict: ask (refuse them) or classes [default: ask]; or a FILE with labels of recordings:
     /// a table with start, end and label, labels of Audacity, or Label Studio's JSON
     #[arg(long, value_name = "KIND|FILE", value_parser = labels)]
@@ -64,6 +68,7 @@ impl TableFlags {
             window: self.recordings.window.or(settings.window),
             recordings: self.recordings.over(self.events(), &settings.recordings),
             layout: self.layout.unwrap_or(settings.layout),
+            target: name(&self.target, &settings.target),
             labels: self.label_kind().unwrap_or(settings.labels),
             may_lack: list(&self.known.may_lack, &settings.may_lack),
             of_model: list(&self.known.of_model, &settings.of_model),
@@ -90,6 +95,7 @@ impl TableFlags {
         let table = matches!(kind, Table | Texts | Other);
         let own = table || matches!(kind, Ts | Arrays | Recordings);
         let tables = "tables of your own";
+        let numbers = matches!(kind, Table | Other | Ts | Arrays);
         let mut flags = vec![
             ("--ignore", !self.ignore.is_empty(), table, tables),
             ("--channels", !self.channels.is_empty(), table, tables),
@@ -97,6 +103,12 @@ impl TableFlags {
             ("--group-column", self.group_column.is_some(), table, tables),
             ("--step-column", self.step_column.is_some(), table, tables),
             ("--layout", self.layout.is_some(), table, tables),
+            (
+                "--target",
+                self.target.is_some(),
+                numbers,
+                "tables and arrays of your own",
+            ),
             ("--labels", self.label_kind().is_some(), own, "data of your own"),
             ("--labels", self.events().is_some(), table, "recordings of your own"),
         ];
@@ -110,9 +122,10 @@ impl TableFlags {
     pub fn after_run(&self, settings: &TableOptions, label: Option<&str>, channels: &[String]) -> TableOptions {
         let own = self.over(&TableOptions::default());
         let given = |name: &&String| !own.ignore.contains(name) && own.group_column.as_ref() != Some(name);
+        let target = settings.target.iter().filter(|_| own.target.is_none());
         let names = settings.ignore.iter().chain(&settings.group_column).filter(given);
         TableOptions {
-            may_lack: names.cloned().chain(label.map(String::from)).collect(),
+            may_lack: names.chain(target).cloned().chain(label.map(String::from)).collect(),
             of_model: channels.to_vec(),
             // Events are of the recordings that they were made for.
             recordings: RecordingOptions {
@@ -134,6 +147,7 @@ impl From<TableOptions> for TableFlags {
             step_column: options.step_column,
             recordings: (options.window, options.recordings.clone()).into(),
             layout: Some(options.layout),
+            target: options.target,
             labels: match options.recordings.events {
                 Some(path) => Some(Labels::Events(path)),
                 None => Some(Labels::Kind(options.labels)),

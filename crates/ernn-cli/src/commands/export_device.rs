@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use ernn::cell::CellConfig;
 use ernn::checkpoint::SavedModel;
 use ernn::data::View;
+use ernn::evaluate::figures;
 use ernn::export::{self, About, Format, Options, Parity, Samples, StateBits, Target};
 use ernn::train::PastRun;
 
@@ -170,7 +171,16 @@ impl Trial {
         let (part, view): (_, View) = opened.test_first(saved, None)?;
         let samples = Samples::of(saved, &view, usize::MAX)?;
         let found = export::measure(saved, image, &samples)?;
-        if let (Some(float), Some(int8)) = (found.float, found.int8) {
+        if let Some([float, int8]) = &found.numbers {
+            say(&format!(
+                "on the {part} part ({} sequences): RMSE {} in f32, {} in int8; MAE {} and {}",
+                found.sequences,
+                figures(float.root_mean_squared_error),
+                figures(int8.root_mean_squared_error),
+                figures(float.mean_absolute_error),
+                figures(int8.mean_absolute_error)
+            ));
+        } else if let (Some(float), Some(int8)) = (found.float, found.int8) {
             say(&format!(
                 "accuracy on the {part} part ({} sequences): {:.2} % in f32, {:.2} % in int8 ({:+.2} points); {} sequences get another class",
                 found.sequences,
@@ -202,6 +212,13 @@ impl Trial {
 
 fn say_parity(parity: Option<&Parity>) {
     let Some(parity) = parity else { return };
+    if parity.of_numbers {
+        return say(&format!(
+            "compared with the library on {} steps of {} sequences: the number differs by at most {:.1e} deviations of those trained on \
+             (allowed: {:.0e})",
+            parity.steps, parity.sequences, parity.largest_difference, parity.bound
+        ));
+    }
     say(&format!(
         "compared with the library on {} steps of {} sequences: logits differ by at most {:.1e} of the largest (allowed: {:.0e}), {} \
          sequences get another class",

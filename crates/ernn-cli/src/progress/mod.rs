@@ -261,7 +261,11 @@ fn validation(task: Task, record: &EpochRecord) -> String {
             let text = perplexity.text(perplexity.value(None, loss));
             format!("validation perplexity {text}")
         }
-        (Task::Regression, Some(loss), _) => format!("validation {loss:.4}"),
+        (Task::Regression, Some(_), _) => {
+            let metric = Metric::RootMeanSquaredError;
+            let error = metric.after(record).unwrap_or(f64::NAN);
+            format!("validation {}", metric.phrase(error))
+        }
         (_, _, Some(accuracy)) => format!("validation {}", percent(accuracy)),
         _ => String::new(),
     }

@@ -272,7 +272,7 @@ fn iterations(found: &Iterations) -> Chart {
     let last = found.tried.last().map_or(2, |tried| tried.iterations.max(2));
     let scale = match found.metric {
         Metric::Accuracy => Scale::percent(scores),
-        Metric::Perplexity | Metric::MeanSquaredError => Scale::losses(scores),
+        Metric::Perplexity | Metric::RootMeanSquaredError | Metric::MeanSquaredError => Scale::losses(scores),
     };
     let mut only = Chart::new(
         format!("{}, run with K iterations", capital(found.metric.title())),

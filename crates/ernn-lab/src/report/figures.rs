@@ -21,7 +21,7 @@ pub(super) fn figure(group: &Group) -> Option<Figure> {
     let courses = lines(&|row| course(row, metric));
     let scale = |lines: &[Line]| match metric {
         Metric::Accuracy => Scale::percent(values(lines)),
-        Metric::Perplexity | Metric::MeanSquaredError => Scale::losses(values(lines)),
+        Metric::Perplexity | Metric::RootMeanSquaredError | Metric::MeanSquaredError => Scale::losses(values(lines)),
     };
     let title = format!("Validation {}", metric.title());
     let across = |lines: &[Line]| Side::new("epoch", Scale::Whole(1.0, last(lines)));
@@ -126,7 +126,7 @@ fn size(group: &Group, looks: &[Look]) -> Option<Chart> {
     let values = points.iter().map(|point| point.place.1);
     let scale = match metric {
         Metric::Accuracy => Scale::percent(values),
-        Metric::Perplexity | Metric::MeanSquaredError => Scale::linear(values),
+        Metric::Perplexity | Metric::RootMeanSquaredError | Metric::MeanSquaredError => Scale::linear(values),
     };
     let sizes = Scale::sizes(points.iter().map(|point| point.place.0));
     let title = format!("Test {} against size", metric.title());

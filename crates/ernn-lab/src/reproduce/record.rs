@@ -115,9 +115,13 @@ impl Curves {
             |value: &dyn Fn(&EpochRecord) -> Option<f64>| run.selecting().filter_map(value).map(rounded).collect();
         Curves {
             train_loss: collect(&|record| Some(record.train_loss)),
-            train: collect(&|record| Some(metric.value(Some(record.train_accuracy), record.train_loss))),
+            train: collect(&|record| {
+                // The loss of numbers is on their scale, not in their unit.
+                let value = || metric.value(Some(record.train_accuracy), record.train_loss);
+                (!metric.is_of_numbers()).then(value)
+            }),
             validation_loss: collect(&|record| record.validation_loss),
-            validation: collect(&|record| Some(metric.value(record.validation_accuracy, record.validation_loss?))),
+            validation: collect(&|record| metric.after(record)),
             seconds: collect(&|record| Some(record.seconds)),
         }
     }
@@ -131,7 +135,7 @@ fn rounded(value: f64) -> f64 {
 /// The metric after the epoch that a run selected.
 pub(crate) fn validation(run: &PastRun, metric: Metric) -> Option<f64> {
     let best = run.selecting().find(|record| record.epoch == run.best_epoch)?;
-    Some(metric.value(best.validation_accuracy, best.validation_loss?))
+    metric.after(best)
 }
 
 /// Class names and confusion matrix, if there are few classes.

@@ -26,7 +26,7 @@ pub struct EpochRecord {
     pub phase: Phase,
     /// From 1.
     pub epoch: usize,
-    /// Mean loss a sequence during the epoch, with noise and dropout.
+    /// Mean loss a sequence during the epoch, with noise and dropout; of numbers to predict on their scale.
     #[serde(deserialize_with = "null::number")]
     pub train_loss: f64,
     /// Accuracy during the epoch, with noise and dropout.
@@ -38,6 +38,9 @@ pub struct EpochRecord {
     pub validation_accuracy: Option<f64>,
     /// Mean recall over the classes of the validation part.
     pub validation_balanced_accuracy: Option<f64>,
+    /// Of numbers to predict: the error on the validation part, in their unit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validation_root_mean_squared_error: Option<f64>,
     /// Learning rate of the epoch's last step.
     pub learning_rate: f64,
     /// Mean global gradient norm before clipping.

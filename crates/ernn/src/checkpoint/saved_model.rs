@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::tensor_file::{self, Format, Tensor, TensorFile};
-use crate::data::{Derivation, Normalization, Task};
+use crate::data::{Derivation, Normalization, TargetScale, Task};
 use crate::model::{Model, ModelConfig};
 use crate::optim;
 use crate::{Error, Result};
@@ -38,6 +38,9 @@ pub struct Provenance {
     pub best_epoch: usize,
     /// Accuracy on the validation part after that epoch; none for a run without a validation part.
     pub validation_accuracy: Option<f64>,
+    /// Mean and deviation of the numbers to predict that it was trained on; the readout gives numbers in their unit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub targets: Option<TargetScale>,
 }
 
 impl Provenance {

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use super::{Dataset, LabelKind, Part, Sequences, UNLABELLED};
+use super::{Dataset, LabelKind, Part, Sequences, TableOptions, Task, UNLABELLED};
 use crate::{Error, Result};
 
 /// Distinct texts in order of first appearance, each with its number.
@@ -107,10 +107,29 @@ pub(crate) fn check_classes(dataset: &Dataset, labels: LabelKind) -> Result<()> 
         return Ok(());
     }
     let problem = format!(
-        "found {} different numbers as labels of {sequences} sequences, expected classes: are these numbers to predict? Then label the \
-         sequences with a few ranges of them, such as low and high, as `ernn` learns classes of tables. Name another column with \
-         --label-column NAME, or say --labels classes if each number is a class",
+        "found {} different numbers as labels of {sequences} sequences, expected classes: are these numbers to predict? Then say \
+         --target COLUMN, which names their column (--target y for arrays). Name another column with --label-column NAME, or say --labels \
+         classes if each number is a class",
         numbers.len()
+    );
+    Err(Error::data(&dataset.name, problem))
+}
+
+/// Refuses data without numbers to predict where they are asked for. New data of a model may lack them.
+pub(crate) fn check_target(dataset: &Dataset, options: &TableOptions) -> Result<()> {
+    let Some(target) = options.target.as_ref().filter(|_| options.of_model.is_empty()) else {
+        return Ok(());
+    };
+    if dataset.task == Task::Regression {
+        return Ok(());
+    }
+    let found = match dataset.is_labelled() {
+        true => format!("classes alone ({})", list(&dataset.classes)),
+        false => "no numbers to predict".to_string(),
+    };
+    let problem = format!(
+        "found {found}, expected one number a sequence, as --target {target} says: a column of a table, the array y of numbers, or a .ts file \
+         with @targetLabel true"
     );
     Err(Error::data(&dataset.name, problem))
 }

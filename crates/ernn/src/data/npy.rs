@@ -93,8 +93,20 @@ pub(super) struct Beside<'a> {
 
 /// Makes sequences of an array and what stands beside it.
 pub(super) fn sequences(array: &Array, beside: Beside, options: &OpenOptions) -> Result<Raw> {
+    if let Some(target) = options
+        .table
+        .target
+        .as_ref()
+        .filter(|name| !name.eq_ignore_ascii_case("y"))
+    {
+        let found = format!(
+            "arrays, which have no columns, and --target {}",
+            shown(target.as_bytes())
+        );
+        return Err(array.error("", &found, "--target y: the numbers beside the sequences"));
+    }
     let mut raw = match (array.shape.as_slice(), beside.labels) {
-        (&[sequences, steps, features], labels) => stacked(array, [sequences, steps, features], labels),
+        (&[sequences, steps, features], labels) => stacked(array, [sequences, steps, features], labels, options),
         (&[sequences, columns], None) => edgeml(array, sequences, columns, options),
         (shape, labels) => {
             let expected = if labels.is_some() {
@@ -120,7 +132,12 @@ fn group_numbers(groups: &Array, sequences: usize) -> Result<(Vec<u32>, Names)> 
     Ok((numbers, names))
 }
 
-fn stacked(array: &Array, [sequences, steps, features]: [usize; 3], labels: Option<&Array>) -> Result<Raw> {
+fn stacked(
+    array: &Array,
+    [sequences, steps, features]: [usize; 3],
+    labels: Option<&Array>,
+    options: &OpenOptions,
+) -> Result<Raw> {
     array.refuse_empty()?;
     if let Some(labels) = labels {
         labels.must_be_one_a_sequence("label", sequences)?;
@@ -141,7 +158,10 @@ fn stacked(array: &Array, [sequences, steps, features]: [usize; 3], labels: Opti
             let index = array.offset(&[sequence, at / features, at % features]);
             values.push(array.value(index, &mut raw, || place(at))?);
         }
-        let label = labels.map(|labels| labels.text(sequence, "label")).transpose()?;
+        let label = match labels {
+            Some(labels) if options.table.target.is_some() => labels.target(sequence, sequence, &mut raw)?,
+            labels => labels.map(|labels| labels.text(sequence, "label")).transpose()?,
+        };
         let label = label.map(|label| raw.labels.number(&label));
         raw.part.push(&values, label, None);
     }
@@ -170,9 +190,13 @@ fn edgeml(array: &Array, sequences: usize, columns: usize, options: &OpenOptions
             let index = array.offset(&[sequence, column]);
             values.push(array.value(index, &mut raw, || place(column))?);
         }
-        let label = array.text_at(array.offset(&[sequence, 0]), "label", sequence)?;
-        let label = raw.labels.number(&label);
-        raw.part.push(&values, Some(label), None);
+        let first = array.offset(&[sequence, 0]);
+        let label = match options.table.target {
+            Some(_) => array.target(first, sequence, &mut raw)?,
+            None => Some(array.text_at(first, "label", sequence)?),
+        };
+        let label = label.map(|label| raw.labels.number(&label));
+        raw.part.push(&values, label, None);
     }
     Ok(raw)
 }
@@ -277,6 +301,25 @@ impl<'a> Array<'a> {
             raw.first_missing = Some(format!("{}{}", self.place, place()));
         }
         Ok(value)
+    }
+
+    /// Takes the number to predict of a sequence, which is no label.
+    fn target(&self, offset: usize, sequence: usize, raw: &mut Raw) -> Result<Option<String>> {
+        let place = format!(", sequence {}", sequence + 1);
+        let Some(number) = self.number(offset) else {
+            return Err(self.error(&place, "text", "a number, as --target says"));
+        };
+        let value = number as f32;
+        if value.is_infinite() {
+            let expected = "a finite number of at most 3.4e38 in size";
+            return Err(self.error(&place, &number.to_string(), expected));
+        }
+        if value.is_nan() && raw.targets.first_missing.is_none() {
+            raw.targets.first_missing = Some(format!("{}{place}", self.place));
+        }
+        raw.targets.numbers.push(value);
+        raw.targets.wanted = true;
+        Ok(None)
     }
 
     /// Refuses an array that does not hold one `what` a sequence.

@@ -39,6 +39,44 @@ fn edgeml_rows() -> [[f64; 7]; 2] {
 }
 
 #[test]
+fn numbers_to_predict_stand_beside_or_in_the_first_column() {
+    let mut options = OpenOptions {
+        features: Some(3),
+        ..OpenOptions::default()
+    };
+    options.table.target = Some("Y".to_owned());
+    let values = file("|u1", false, &[2, 2, 1], &[1, 2, 3, 4]);
+    let array = |bytes| Array::parse(bytes, "a.npz".as_ref(), "y").unwrap();
+    let values = Array::parse(&values, "a.npz".as_ref(), "X").unwrap();
+    let read = |numbers: &[f64]| {
+        let bytes = file("<f8", false, &[2], &bytes_of(numbers.iter().copied()));
+        sequences(&values, beside(&array(&bytes)), &options)
+    };
+    let raw = read(&[0.5, -3.0]).unwrap();
+    assert_eq!((&raw.targets.numbers[..], raw.part.labels.len()), (&[0.5, -3.0][..], 0));
+    assert!(raw.targets.wanted && raw.targets.first_missing.is_none());
+    let missing = read(&[0.5, f64::NAN]).unwrap().targets.first_missing;
+    assert_eq!(missing.as_deref(), Some(", array y, sequence 2"));
+    let error = read(&[0.5, 1e60]).unwrap_err().to_string();
+    assert!(error.starts_with("a.npz, array y, sequence 2: found 1"), "{error}");
+    let texts = file("|S2", false, &[2], b"b\0a\0");
+    let error = sequences(&values, beside(&array(&texts)), &options)
+        .unwrap_err()
+        .to_string();
+    assert_eq!(
+        error,
+        "a.npz, array y, sequence 1: found text, expected a number, as --target says"
+    );
+
+    let rows = file("<f8", false, &[2, 7], &bytes_of(edgeml_rows().concat().into_iter()));
+    let raw = super::read(&rows, "a.npy".as_ref(), &options).unwrap();
+    assert_eq!(raw.targets.numbers, [2.0, -1.0]);
+    options.table.target = Some("speed".to_owned());
+    let error = super::read(&rows, "a.npy".as_ref(), &options).unwrap_err().to_string();
+    assert!(error.contains("arrays, which have no columns, and --target"), "{error}");
+}
+
+#[test]
 fn edgeml_layout_in_every_order_and_type() {
     let rows = edgeml_rows();
     let c_order: Vec<f64> = rows.concat();

@@ -65,6 +65,7 @@ pub fn open(name_or_path: &str, options: &OpenOptions) -> Result<Dataset> {
     }
     let dataset = open_numbers(name_or_path, path, options)?;
     labels::check_classes(&dataset, options.table.labels)?;
+    labels::check_target(&dataset, &options.table)?;
     Ok(dataset)
 }
 

@@ -28,6 +28,8 @@ pub(crate) struct Raw {
     pub groups: Names,
     /// Labels that the file's header declares; some may not occur.
     pub declared: Vec<String>,
+    /// The numbers of the sequences, where they are what is to be learned.
+    pub targets: Targets,
     /// Where the first missing value stands, e.g. `, line 3, column "x"`.
     pub first_missing: Option<String>,
     /// From when to when each sequence goes, as a person says it, of windows of recordings; else empty.
@@ -40,6 +42,17 @@ pub(crate) struct Raw {
     pub recordings: Option<RecordingFacts>,
     /// What a person should know about how the file was understood, a sentence each.
     pub notes: Vec<String>,
+}
+
+/// The numbers that are to be learned, one a sequence; none where a file has none.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Targets {
+    /// NaN for a missing one.
+    pub numbers: Vec<f32>,
+    /// Where the first missing one stands.
+    pub first_missing: Option<String>,
+    /// Whether they are what the file is read for.
+    pub wanted: bool,
 }
 
 impl Raw {
@@ -70,6 +83,11 @@ impl Raw {
         let apart = self.part.apart();
         self.part = self.part.select(&apart);
         self.part.overlapping.clear();
+        let numbers = &self.targets.numbers;
+        self.targets.numbers = apart
+            .iter()
+            .filter_map(|&sequence| numbers.get(sequence).copied())
+            .collect();
         self.names = apart
             .iter()
             .filter_map(|&sequence| self.names.get(sequence).cloned())
@@ -84,7 +102,7 @@ impl Raw {
         ));
     }
 
-    /// The sequences on their own, labels in class order.
+    /// The sequences on their own, labels in class order. Numbers to predict are not looked at.
     pub fn into_sequences(mut self) -> Result<Sequences> {
         let classes = self.classes();
         let source = self.path.display().to_string();
@@ -115,6 +133,7 @@ impl Raw {
 
 /// Puts the parts together: the training part says which classes there are, and the others may not go beyond it.
 pub(crate) fn assemble(name: &str, mut train: Raw, others: [Option<Raw>; 2]) -> Result<Dataset> {
+    take_targets(&mut train)?;
     let classes = train.classes();
     let source = train.path.display().to_string();
     labels::map(&mut train.part, &train.labels.names, &classes, &source)?;
@@ -134,6 +153,8 @@ pub(crate) fn assemble(name: &str, mut train: Raw, others: [Option<Raw>; 2]) -> 
         feature_names: train.feature_names,
         task: if train.of_steps {
             Task::StepClassification
+        } else if train.targets.wanted {
+            Task::Regression
         } else {
             Task::default()
         },
@@ -154,7 +175,18 @@ fn with_groups_of(groups: &mut Names, mut raw: Raw) -> Raw {
     raw
 }
 
+/// The numbers to predict go into the part; refused if one is missing.
+fn take_targets(raw: &mut Raw) -> Result<()> {
+    if let Some(place) = &raw.targets.first_missing {
+        let expected = "a number to predict for each sequence";
+        return Err(Error::format(&raw.path, place, "a missing value", expected));
+    }
+    raw.part.numbers = std::mem::take(&mut raw.targets.numbers);
+    Ok(())
+}
+
 fn fit_to(train: &Raw, classes: &[String], mut raw: Raw) -> Result<Part> {
+    take_targets(&mut raw)?;
     let source = raw.path.display().to_string();
     let differs = |found: &str, expected: &str| {
         let expected = format!("{expected} as in {}{}", train.path.display(), train.place);
@@ -168,6 +200,11 @@ fn fit_to(train: &Raw, classes: &[String], mut raw: Raw) -> Result<Part> {
     match (unlabelled(&raw.part), unlabelled(&train.part)) {
         (true, false) => return differs("no labels", "labels"),
         (false, true) => return differs("labels", "none"),
+        _ => {}
+    }
+    match (raw.targets.wanted, train.targets.wanted) {
+        (false, true) => return differs("no numbers to predict", "one a sequence"),
+        (true, false) => return differs("numbers to predict", "none"),
         _ => {}
     }
     match ChannelMatch::of(&train.feature_names, &raw.feature_names) {

@@ -8,7 +8,7 @@
 //! @dimensions 2                     or @dimension
 //! @equalLength true
 //! @seriesLength 3
-//! @classLabel true up down          or @classLabel false
+//! @classLabel true up down          or @classLabel false, or @targetLabel true: the last field is a number to predict
 //! @data
 //! 1.0,2.0,3.0:4.0,?,6.0:up          channel:channel:label, `?` or NaN for a missing value
 //! ```
@@ -37,6 +37,7 @@ pub(crate) fn read(bytes: &[u8], path: &Path) -> Result<Raw> {
         values: Vec::new(),
     };
     lines.filter(Line::counts).try_for_each(|line| cases.push(&line))?;
+    cases.raw.targets.wanted = matches!(cases.header.labels, Labels::Number);
     if let Labels::Declared(labels) = cases.header.labels {
         cases.raw.declared = labels;
     }
@@ -62,6 +63,8 @@ impl Line<'_> {
 
 enum Labels {
     None,
+    /// A number to predict.
+    Number,
     Any,
     Declared(Vec<String>),
 }
@@ -105,15 +108,14 @@ impl Header {
                 "@dimensions" | "@dimension" => header.dimensions = Some(count(&line, words.next())?),
                 "@equallength" => header.equal_length = flag(&line, words.next())?,
                 "@serieslength" => header.series_length = Some(count(&line, words.next())?),
-                "@classlabel" => labels = Some(read_labels(&line, words)?),
+                "@classlabel" => labels = Some(read_labels(&line, words, labels)?),
                 "@targetlabel" if flag(&line, words.next())? => {
-                    return Err(line.error(
-                        "",
-                        "@targetLabel true, a regression data set",
-                        "classes, @classLabel true",
-                    ));
+                    if let Some(Labels::Any | Labels::Declared(_)) = labels {
+                        return Err(line.error("", "@targetLabel true after @classLabel true", "one of them"));
+                    }
+                    labels = Some(Labels::Number);
                 }
-                "@targetlabel" => labels = Some(Labels::None),
+                "@targetlabel" => labels = Some(labels.unwrap_or(Labels::None)),
                 word if word.starts_with('@') => {}
                 _ => return Err(line.error("", &shown(line.text), "a header line that begins with @, or @data")),
             }
@@ -123,9 +125,13 @@ impl Header {
     }
 }
 
-fn read_labels<'a>(line: &Line, mut words: impl Iterator<Item = &'a str>) -> Result<Labels> {
+/// What `@classLabel` says; a file that has said that it has numbers keeps them where it has no classes.
+fn read_labels<'a>(line: &Line, mut words: impl Iterator<Item = &'a str>, before: Option<Labels>) -> Result<Labels> {
     if !flag(line, words.next())? {
-        return Ok(Labels::None);
+        return Ok(before.unwrap_or(Labels::None));
+    }
+    if let Some(Labels::Number) = before {
+        return Err(line.error("", "@classLabel true after @targetLabel true", "one of them"));
     }
     let labels: Vec<String> = words.map(str::to_owned).collect();
     Ok(if labels.is_empty() {
@@ -168,7 +174,10 @@ impl Cases {
             _ => fields.pop(),
         };
         self.check_channels(line, fields.len())?;
-        let label = label.map(|label| self.label(line, label)).transpose()?;
+        let label = match self.header.labels {
+            Labels::Number => self.number(line, label.unwrap_or_default())?,
+            _ => label.map(|label| self.label(line, label)).transpose()?,
+        };
         self.values.clear();
         for (feature, field) in fields.iter().enumerate() {
             self.read_channel(line, feature, field, fields.len())?;
@@ -191,6 +200,18 @@ impl Cases {
             self.raw = Raw::new(line.path, channels);
         }
         Ok(())
+    }
+
+    /// Takes the number behind the last colon, which is no label.
+    fn number(&mut self, line: &Line, text: &[u8]) -> Result<Option<u32>> {
+        let place = ", after the last colon";
+        let number = parse(text).map_err(|expected| line.error(place, &shown(text), expected))?;
+        let targets = &mut self.raw.targets;
+        if number.is_nan() && targets.first_missing.is_none() {
+            targets.first_missing = Some(format!(", line {}{place}", line.number));
+        }
+        targets.numbers.push(number);
+        Ok(None)
     }
 
     fn label(&mut self, line: &Line, text: &[u8]) -> Result<u32> {

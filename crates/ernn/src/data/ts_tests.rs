@@ -15,6 +15,21 @@ fn error(text: &str) -> String {
 }
 
 #[test]
+fn numbers_to_predict_stand_behind_the_last_colon() {
+    let text = "@targetLabel true\n@classLabel false\n@data\n1,2:3,4:0.5\n5,6:7,8:-2e1\n9,9:9,9:?\n";
+    let raw = read(text.as_bytes(), "a.ts".as_ref()).unwrap();
+    assert!(raw.targets.wanted && raw.part.labels.is_empty());
+    assert_eq!(raw.targets.numbers[..2], [0.5, -20.0]);
+    assert_eq!(
+        raw.targets.first_missing.as_deref(),
+        Some(", line 6, after the last colon")
+    );
+    assert_eq!(raw.part.values.numbers()[..4], [1.0, 3.0, 2.0, 4.0]);
+    let none = read(b"@targetLabel false\n@data\n1,2\n", "a.ts".as_ref()).unwrap();
+    assert!(!none.targets.wanted);
+}
+
+#[test]
 fn ragged_labelled_sequences_with_comments() {
     let raw = read_text(
         "#comment\r\n@problemName X\r\n@timeStamps false\r\n@missing false\r\n@univariate false\r\n@dimensions 2\r\n\
@@ -83,8 +98,16 @@ fn refusals_name_the_place() {
             "a.ts, line 1: found no @classLabel line before @data, expected @classLabel true NAMES or @classLabel false",
         ),
         (
-            "@targetLabel true\n@data\n1,2:0.5",
-            "a.ts, line 1: found @targetLabel true, a regression data set, expected classes, @classLabel true",
+            "@targetLabel true\n@data\n1,2:up",
+            "a.ts, line 3, after the last colon: found \"up\", expected a number",
+        ),
+        (
+            "@targetLabel true\n@classLabel true a b\n@data\n",
+            "a.ts, line 2: found @classLabel true after @targetLabel true, expected one of them",
+        ),
+        (
+            "@classLabel true a b\n@targetLabel true\n@data\n",
+            "a.ts, line 2: found @targetLabel true after @classLabel true, expected one of them",
         ),
         (
             "@timeStamps true\n@data\n",

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use super::augment::{Augmenter, Draw};
 use super::normalize::Reader;
-use super::{Derivation, Deriver, Normalization, Part, Values};
+use super::{Derivation, Deriver, Normalization, Part, TargetScale, Values};
 use crate::{Error, Result};
 
 /// Chosen sequences of one or more parts.
@@ -21,6 +21,8 @@ pub struct View<'a> {
     /// What makes further channels of those of the data.
     deriver: Option<Deriver>,
     reader: Reader,
+    /// The scale on which numbers to predict are given.
+    scale: Option<TargetScale>,
     /// What training changes about them.
     augmenter: Option<Augmenter>,
 }
@@ -48,6 +50,7 @@ impl<'a> View<'a> {
             tokens: None,
             deriver: None,
             reader: Reader::plain(parts.first().copied()),
+            scale: None,
             augmenter: None,
             parts,
         }
@@ -126,6 +129,12 @@ impl<'a> View<'a> {
             }
         }
         Ok(self)
+    }
+
+    /// The same sequences, whose numbers to predict are given on this scale.
+    pub fn scaled(mut self, scale: Option<TargetScale>) -> Self {
+        self.scale = scale;
+        self
     }
 
     /// The same sequences, changed where they are read for training, by [`View::read_drawn`] alone.
@@ -233,7 +242,8 @@ impl<'a> View<'a> {
     /// The number that belongs to a sequence; none if there is none.
     pub fn number(&self, index: usize) -> Option<f32> {
         let (part, sequence) = self.member(index);
-        part.numbers.get(sequence).copied()
+        let number = part.numbers.get(sequence).copied()?;
+        Some(self.scale.map_or(number, |scale| scale.scaled(number)))
     }
 
     /// The class of each step of a sequence; empty if steps have none.

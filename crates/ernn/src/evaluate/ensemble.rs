@@ -120,7 +120,7 @@ impl Ensemble {
         let mut equilibria = Equilibria::default();
         let outputs = self.outputs(&part, &mut equilibria)?;
         let mut found = match self.first().model.config().task {
-            Task::Regression => of_numbers(&outputs, &numbers_of(&part)?),
+            Task::Regression => of_numbers(&outputs, &numbers_of(&part)?, self.trained_mean()),
             _ => of_classes(
                 &outputs,
                 &self.first().classes,
@@ -167,6 +167,16 @@ impl Ensemble {
         }
         let count = self.members.len() as f64;
         Ok(sums.into_iter().map(|sum| (sum / count) as f32).collect())
+    }
+
+    /// The mean of the numbers that were trained on, over the members; none if one does not know it.
+    fn trained_mean(&self) -> Option<f64> {
+        let means: Option<Vec<f64>> = self
+            .members
+            .iter()
+            .map(|member| Some(member.provenance.targets?.mean))
+            .collect();
+        means.map(|means| means.iter().sum::<f64>() / means.len() as f64)
     }
 
     /// The logits or numbers of each member, all finite.
@@ -309,13 +319,13 @@ fn mean_number(numbers: impl ExactSizeIterator<Item = f32>) -> f32 {
     (numbers.map(f64::from).sum::<f64>() / count) as f32
 }
 
-fn of_numbers(outputs: &[Vec<f32>], targets: &[f32]) -> Evaluation {
-    let error = |(sequence, &target): (usize, &f32)| {
+fn of_numbers(outputs: &[Vec<f32>], targets: &[f32], trained_mean: Option<f64>) -> Evaluation {
+    let pair = |(sequence, &target): (usize, &f32)| {
         let found = mean_number(outputs.iter().map(|output| output[sequence]));
-        (f64::from(found) - f64::from(target)).powi(2)
+        (f64::from(found), f64::from(target))
     };
-    let sum: f64 = targets.iter().enumerate().map(error).sum();
-    Evaluation::of_numbers(targets.len(), sum / targets.len().max(1) as f64)
+    let pairs: Vec<(f64, f64)> = targets.iter().enumerate().map(pair).collect();
+    Evaluation::of_numbers(&pairs, trained_mean)
 }
 
 fn of_classes(outputs: &[Vec<f32>], classes: &[String], labels: &[u32]) -> Evaluation {

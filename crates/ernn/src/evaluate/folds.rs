@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Evaluation, Metric, Segments, Spread, statistics};
+use super::{Evaluation, Metric, NumberReport, Segments, Spread, statistics};
 use crate::data::{Dataset, Folds, Part, Scheme, Task};
 
 /// What training by folds has found.
@@ -188,7 +188,12 @@ impl Evaluation {
             Task::Classification | Task::StepClassification => {
                 Self::of_confusion(parts, total / examples.max(1) as f64)
             }
-            Task::Regression => Evaluation::of_numbers(examples, total / examples.max(1) as f64),
+            Task::Regression => {
+                let part = |part: &&Evaluation| (part.examples, part.numbers.clone().unwrap_or_default());
+                let reports: Vec<(usize, NumberReport)> = parts.iter().map(part).collect();
+                let reports: Vec<_> = reports.iter().map(|(count, report)| (*count, report)).collect();
+                Evaluation::of_number_report(examples, NumberReport::pooled(&reports))
+            }
             Task::NextToken => Evaluation::of_tokens(examples, total, parts.iter().map(correct).sum()),
         }
     }
@@ -229,9 +234,12 @@ mod tests {
         let (one, other) = (classes(&[0, 0, 1], &[0, 1, 1]), classes(&[1], &[0]));
         let pooled = Evaluation::pooled(&[&one, &other], Task::Classification);
         assert_eq!(pooled, classes(&[0, 0, 1, 1], &[0, 1, 1, 0]));
-        let numbers = [Evaluation::of_numbers(3, 1.0), Evaluation::of_numbers(1, 5.0)];
+        let pairs = [(1.0, 2.0), (3.0, 5.0), (4.0, 4.0), (0.0, 1.0)];
+        let numbers = [&pairs[..3], &pairs[3..]].map(|pairs| Evaluation::of_numbers(pairs, Some(1.0)));
         let pooled = Evaluation::pooled(&[&numbers[0], &numbers[1]], Task::Regression);
-        assert_eq!(pooled, Evaluation::of_numbers(4, 2.0));
+        let all = Evaluation::of_numbers(&pairs, Some(1.0));
+        assert_eq!(pooled.examples, 4);
+        assert!((pooled.loss - 1.5).abs() < 1e-12 && (all.loss - 1.5).abs() < 1e-12);
         let tokens = [Evaluation::of_tokens(3, 1.5, 2), Evaluation::of_tokens(2, 1.0, 2)];
         let pooled = Evaluation::pooled(&[&tokens[0], &tokens[1]], Task::NextToken);
         assert_eq!(pooled, Evaluation::of_tokens(5, 2.5, 4));

@@ -3,11 +3,13 @@
 //! ```text
 //! accuracy             part of the sequences classified correctly, shown in percent      higher is better
 //! perplexity           e^loss, the loss being the mean cross-entropy in nats             lower is better
-//! mean-squared-error   the loss of a regression                                          lower is better
+//! root-mean-squared-error   of numbers, in their unit                                    lower is better
+//! mean-squared-error   the square of it                                                  lower is better
 //! ```
 
 use serde::{Deserialize, Serialize};
 
+use crate::checkpoint::EpochRecord;
 use crate::data::Task;
 
 /// What a task is judged by.
@@ -19,7 +21,9 @@ pub enum Metric {
     Accuracy,
     /// `e^loss`.
     Perplexity,
-    /// The loss.
+    /// The root of the mean squared error, which is the loss of numbers.
+    RootMeanSquaredError,
+    /// Its square.
     MeanSquaredError,
 }
 
@@ -32,7 +36,7 @@ impl Metric {
         match task {
             Task::Classification | Task::StepClassification => Metric::Accuracy,
             Task::NextToken => Metric::Perplexity,
-            Task::Regression => Metric::MeanSquaredError,
+            Task::Regression => Metric::RootMeanSquaredError,
         }
     }
 
@@ -42,8 +46,25 @@ impl Metric {
             Metric::Accuracy => accuracy.unwrap_or(0.0),
             // Beyond this it would overflow, and a file of results cannot hold infinity.
             Metric::Perplexity => loss.min(MOST_LOSS).exp(),
+            Metric::RootMeanSquaredError => loss.sqrt(),
             Metric::MeanSquaredError => loss,
         }
+    }
+
+    /// Its value on the validation part after an epoch; none where there is no such part.
+    pub fn after(self, record: &EpochRecord) -> Option<f64> {
+        let loss = record.validation_loss?;
+        let error = record.validation_root_mean_squared_error;
+        Some(match (self, error) {
+            (Metric::RootMeanSquaredError, Some(error)) => error,
+            (Metric::MeanSquaredError, Some(error)) => error.powi(2),
+            _ => self.value(record.validation_accuracy, loss),
+        })
+    }
+
+    /// Whether it is an error of numbers.
+    pub fn is_of_numbers(self) -> bool {
+        matches!(self, Metric::RootMeanSquaredError | Metric::MeanSquaredError)
     }
 
     /// Whether more is better.
@@ -55,7 +76,7 @@ impl Metric {
     pub fn shown(self, value: f64) -> f64 {
         match self {
             Metric::Accuracy => 100.0 * value,
-            Metric::Perplexity | Metric::MeanSquaredError => value,
+            Metric::Perplexity | Metric::RootMeanSquaredError | Metric::MeanSquaredError => value,
         }
     }
 
@@ -67,12 +88,19 @@ impl Metric {
         if self == Metric::Perplexity && shown >= 1e9 {
             return format!("{shown:.2e}");
         }
+        if self == Metric::RootMeanSquaredError {
+            return figures(shown);
+        }
         let decimals = self.decimals();
         format!("{shown:.decimals$}")
     }
 
     /// A difference of shown values, with its sign.
     pub fn difference_text(self, shown: f64) -> String {
+        if self == Metric::RootMeanSquaredError {
+            let sign = if shown > 0.0 { "+" } else { "" };
+            return format!("{sign}{}", figures(shown));
+        }
         let decimals = self.decimals();
         let text = format!("{shown:+.decimals$}");
         // A difference of nothing has no sign.
@@ -85,7 +113,7 @@ impl Metric {
     fn decimals(self) -> usize {
         match self {
             Metric::Accuracy | Metric::Perplexity => 2,
-            Metric::MeanSquaredError => 4,
+            Metric::RootMeanSquaredError | Metric::MeanSquaredError => 4,
         }
     }
 
@@ -95,6 +123,7 @@ impl Metric {
         match self {
             Metric::Accuracy => format!("accuracy {text} %"),
             Metric::Perplexity => format!("perplexity {text}"),
+            Metric::RootMeanSquaredError => format!("RMSE {text}"),
             Metric::MeanSquaredError => format!("mean squared error {text}"),
         }
     }
@@ -109,9 +138,23 @@ impl Metric {
         match self {
             Metric::Accuracy => "accuracy, %",
             Metric::Perplexity => "perplexity",
+            Metric::RootMeanSquaredError => "RMSE",
             Metric::MeanSquaredError => "mean squared error",
         }
     }
+}
+
+/// Four figures of a number in a unit that is not known: `0.01235`, `12.35`, `12346`, `1.235e-8`.
+pub fn figures(number: f64) -> String {
+    let size = number.abs();
+    if size == 0.0 || !size.is_finite() {
+        return number.to_string();
+    }
+    if !(1e-4..1e7).contains(&size) {
+        return format!("{number:.3e}");
+    }
+    let decimals = (3 - size.log10().floor() as i32).max(0) as usize;
+    format!("{number:.decimals$}")
 }
 
 #[cfg(test)]
@@ -130,6 +173,18 @@ mod tests {
         assert_eq!(Metric::Perplexity.text(2.5e100), "2.50e100");
         assert_eq!(Metric::Accuracy.value(Some(0.25), uniform), 0.25);
         assert_eq!(Metric::MeanSquaredError.value(None, 0.5), 0.5);
+    }
+
+    #[test]
+    fn numbers_of_any_unit_have_four_figures() {
+        let texts = [0.012_345_6, 12.3456, 12_345.6, 1.234_56e-8, -0.5, 0.0, 1.0].map(figures);
+        assert_eq!(
+            texts,
+            ["0.01235", "12.35", "12346", "1.235e-8", "-0.5000", "0", "1.000"]
+        );
+        let metric = Metric::of(Task::Regression);
+        assert_eq!(metric.phrase(metric.value(None, 0.25)), "RMSE 0.5000");
+        assert_eq!(metric.difference_text(0.5), "+0.5000");
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod answers;
 mod ensemble;
 mod folds;
 mod metric;
+mod numbers;
 mod report;
 mod segments;
 mod spread;
@@ -17,7 +18,8 @@ pub use answers::{Answer, number_each, predict_each};
 pub use ensemble::Ensemble;
 use ernn_kernels::RowLoss;
 pub use folds::{FoldReport, FoldResult, FoldsReport, GroupReport};
-pub use metric::Metric;
+pub use metric::{Metric, figures};
+pub use numbers::{AlwaysMean, NumberReport};
 pub use report::{ClassReport, Evaluation};
 pub use segments::Segments;
 pub use spread::{Spread, mean};
@@ -28,7 +30,7 @@ use crate::batch::{self, Batch, Streams};
 use crate::cell::{CellConfig, StepSizes};
 use crate::checkpoint::SavedModel;
 use crate::data::{Task, UNLABELLED, View};
-use crate::head;
+use crate::head::{self, NumberLoss};
 use crate::model::{Model, State, Workspace};
 use crate::{Error, Result};
 
@@ -91,7 +93,7 @@ fn must_be(saved: &SavedModel, task: Task) -> Result<()> {
 /// If the sequences do not fit the model, or its loss on them is not finite.
 pub fn evaluate<'a>(saved: &SavedModel, part: impl Into<View<'a>>) -> Result<Evaluation> {
     let part = prepared(saved, part.into())?;
-    let found = evaluate_normalized(&saved.model, &saved.classes, &part)?;
+    let found = evaluate_prepared(saved, &part)?;
     if found.loss.is_finite() {
         return Ok(found);
     }
@@ -105,15 +107,47 @@ pub fn evaluate<'a>(saved: &SavedModel, part: impl Into<View<'a>>) -> Result<Eva
     )))
 }
 
+/// [`evaluate_normalized`], numbers beside those that the model was trained on.
+pub fn evaluate_prepared(saved: &SavedModel, part: &View) -> Result<Evaluation> {
+    let trained_mean = saved.provenance.targets.map(|scale| scale.mean);
+    measured(&saved.model, &saved.classes, part, trained_mean)
+}
+
+/// [`evaluate_normalized`] as a training watches itself: the loss of numbers is the one that is made small.
+pub(crate) fn evaluate_in_training(
+    model: &Model<f32>,
+    classes: &[String],
+    part: &View,
+    loss: NumberLoss,
+) -> Result<Evaluation> {
+    if model.config().task != Task::Regression || loss == NumberLoss::Mse {
+        return evaluate_normalized(model, classes, part);
+    }
+    let mut workspace = Workspace::default();
+    let pairs = number_pairs(model, part, &mut workspace)?;
+    let sum: f64 = pairs.iter().map(|(found, target)| loss.of(found - target)).sum();
+    Ok(Evaluation {
+        loss: sum / pairs.len().max(1) as f64,
+        equilibria: workspace.take_equilibria(),
+        ..Evaluation::of_numbers(&pairs, None)
+    })
+}
+
 /// Measures a model on sequences that are normalized already, by its task. The loss may be infinite or NaN: a training deals with
 /// that in its own way.
 pub fn evaluate_normalized(model: &Model<f32>, classes: &[String], part: &View) -> Result<Evaluation> {
+    measured(model, classes, part, None)
+}
+
+fn measured(model: &Model<f32>, classes: &[String], part: &View, trained_mean: Option<f64>) -> Result<Evaluation> {
     let mut workspace = Workspace::default();
     let mut found = match model.config().task {
         Task::Classification => evaluate_classes(model, classes, part, &mut workspace),
         Task::StepClassification => evaluate_steps(model, classes, part, &mut workspace),
         Task::NextToken => evaluate_text(model, part, &mut workspace),
-        Task::Regression => evaluate_numbers(model, part, &mut workspace),
+        Task::Regression => {
+            number_pairs(model, part, &mut workspace).map(|pairs| Evaluation::of_numbers(&pairs, trained_mean))
+        }
     }?;
     found.equilibria = workspace.take_equilibria();
     Ok(found)
@@ -274,11 +308,12 @@ impl Total {
     }
 }
 
-fn evaluate_numbers(model: &Model<f32>, part: &View, workspace: &mut Workspace<f32>) -> Result<Evaluation> {
+/// (predicted, true) of each sequence.
+fn number_pairs(model: &Model<f32>, part: &View, workspace: &mut Workspace<f32>) -> Result<Vec<(f64, f64)>> {
     let targets = numbers_of(part)?;
-    let error = |(&found, &target): (&f32, &f32)| (f64::from(found) - f64::from(target)).powi(2);
-    let sum: f64 = logits_in(model, part, workspace)?.iter().zip(&targets).map(error).sum();
-    Ok(Evaluation::of_numbers(targets.len(), sum / targets.len().max(1) as f64))
+    let found = logits_in(model, part, workspace)?;
+    let pair = |(&found, &target): (&f32, &f32)| (f64::from(found), f64::from(target));
+    Ok(found.iter().zip(&targets).map(pair).collect())
 }
 
 /// The number of each sequence; refused if one has none.

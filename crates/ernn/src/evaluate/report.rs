@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Metric, Segments};
+use super::{Metric, NumberReport, Segments};
 use crate::cell::Equilibria;
 use crate::checkpoint::null;
 
@@ -48,6 +48,9 @@ pub struct Evaluation {
     /// For classes of steps: what became of runs of steps with one class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub segments: Option<Segments>,
+    /// For regression: errors in the unit of the numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub numbers: Option<NumberReport>,
     /// How the equilibria of the steps were found, where layers seek them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub equilibria: Option<Equilibria>,
@@ -92,10 +95,17 @@ impl Evaluation {
         }
     }
 
-    /// Of numbers, from the mean squared error.
-    pub(super) fn of_numbers(examples: usize, error: f64) -> Self {
+    /// Of numbers: pairs (predicted, true), and the mean of those that were trained on.
+    pub(super) fn of_numbers(pairs: &[(f64, f64)], trained_mean: Option<f64>) -> Self {
+        Self::of_number_report(pairs.len(), NumberReport::new(pairs, trained_mean))
+    }
+
+    /// Of so many numbers, from their errors.
+    pub(super) fn of_number_report(examples: usize, numbers: NumberReport) -> Self {
+        let error = numbers.root_mean_squared_error.powi(2);
         Evaluation {
             mean_squared_error: Some(error),
+            numbers: Some(numbers),
             ..Self::without_classes(examples, error)
         }
     }
@@ -112,7 +122,7 @@ impl Evaluation {
     pub fn score(&self) -> (Metric, f64) {
         match (self.perplexity, self.mean_squared_error) {
             (Some(perplexity), _) => (Metric::Perplexity, perplexity),
-            (_, Some(error)) => (Metric::MeanSquaredError, error),
+            (_, Some(error)) => (Metric::RootMeanSquaredError, error.sqrt()),
             _ => (Metric::Accuracy, self.accuracy.unwrap_or(0.0)),
         }
     }

@@ -3,6 +3,7 @@
 use ernn_core::Format;
 
 use super::Prepared;
+use super::unit::target_name;
 use crate::checkpoint::{Checksum, SavedModel};
 use crate::data::{Task, sound_features};
 use crate::names::line;
@@ -82,6 +83,14 @@ pub(super) fn inputs(saved: &SavedModel) -> Vec<String> {
         ),
     }
     lines
+}
+
+/// What the output of a model of numbers is; none of another model.
+pub(super) fn output(saved: &SavedModel) -> Option<String> {
+    (saved.model.config().task == Task::Regression).then(|| match target_name(saved) {
+        Some(name) => format!("It says one number, \"{name}\" of the training data, in its unit."),
+        None => "It says one number, in the unit of the training data.".to_string(),
+    })
 }
 
 #[cfg(test)]

@@ -24,6 +24,7 @@ pub(super) fn plan(network: &Network) -> Plan {
         inputs: network.inputs,
         first: network.first,
         outputs: network.outputs,
+        unit: network.unit,
         pooling: network.pooling,
         tokens: network.tokens,
         narrow: false,

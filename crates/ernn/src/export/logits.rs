@@ -1,6 +1,7 @@
 //! The logits that a device must give, in its own numbers.
 
 use super::parity::FLOAT_BOUND;
+use super::unit::Unit;
 
 /// Logits after every step, `[steps, outputs]`, of each sequence.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,12 +36,16 @@ impl Logits {
     }
 
     /// How far a logit of another compiler may be from the one that is stored.
-    pub fn bound(&self) -> f32 {
+    pub fn bound(&self, unit: Option<Unit>) -> f32 {
         let Logits::Float(all) = self else { return 0.0 };
-        FLOAT_BOUND as f32
-            * all
-                .iter()
+        let largest = |least: f32| {
+            all.iter()
                 .flatten()
-                .fold(1.0, |largest: f32, value| largest.max(value.abs()))
+                .fold(least, |largest: f32, value| largest.max(value.abs()))
+        };
+        match unit {
+            Some(unit) => (FLOAT_BOUND * unit.deviation) as f32 + 8.0 * f32::EPSILON * largest(0.0),
+            None => FLOAT_BOUND as f32 * largest(1.0),
+        }
     }
 }

@@ -23,6 +23,7 @@ mod rust_crate;
 mod samples;
 mod target;
 mod trial;
+mod unit;
 mod web;
 
 pub use self::about::About;

@@ -1,5 +1,6 @@
 //! A model as a device runs it: folded cells, readout, what is done to the inputs.
 
+use super::unit::Unit;
 use crate::Result;
 use crate::cell::{Folded, FoldedDeep, FoldedEquilibrium, FoldedGated, FoldedLeaky};
 use crate::checkpoint::SavedModel;
@@ -45,6 +46,8 @@ pub(super) struct Network {
     /// What the first layer reads.
     pub first: usize,
     pub outputs: usize,
+    /// Of a model of numbers.
+    pub unit: Option<Unit>,
 }
 
 impl Network {
@@ -83,6 +86,7 @@ impl Network {
             inputs,
             first: config.input_size,
             outputs: config.classes,
+            unit: Unit::of(saved),
         })
     }
 }

@@ -3,6 +3,7 @@
 use ernn_core::float;
 
 use super::samples::Samples;
+use super::unit::Unit;
 use crate::checkpoint::SavedModel;
 use crate::evaluate::for_streams;
 use crate::{Error, Result};
@@ -20,12 +21,15 @@ pub struct Parity {
     pub sequences: usize,
     /// Steps of them; the logits after each are compared.
     pub steps: usize,
-    /// The largest difference of a logit, as a share of the largest logit there or of 1.
+    /// The largest difference of a logit, as a share of the largest logit there or of 1; of numbers in deviations of those trained on.
     pub largest_difference: f64,
     /// What is allowed.
     pub bound: f64,
     /// Sequences that end with another class.
     pub other_classes: usize,
+    /// Whether the model gives numbers, which have no class.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub of_numbers: bool,
 }
 
 /// The logits of the library after every step, `[steps, outputs]`, for each sequence.
@@ -82,7 +86,7 @@ pub fn check_float(saved: &SavedModel, image: &[u8], samples: &Samples) -> Resul
     let expected = expected(saved, samples)?;
     let found = device_logits(image, samples);
     let outputs = saved.model.config().classes;
-    let parity = Parity::of(&expected, &found, outputs, FLOAT_BOUND);
+    let parity = Parity::of(&expected, &found, outputs, Unit::of(saved));
     parity.judged()?;
     Ok(parity)
 }
@@ -114,9 +118,10 @@ pub fn device_logits(image: &[u8], samples: &Samples) -> Vec<Vec<f32>> {
 
 impl Parity {
     /// Compares logits `[steps, outputs]` of each sequence.
-    pub(super) fn of(expected: &[Vec<f32>], found: &[Vec<f32>], outputs: usize, bound: f64) -> Self {
+    pub(super) fn of(expected: &[Vec<f32>], found: &[Vec<f32>], outputs: usize, unit: Option<Unit>) -> Self {
         let mut parity = Parity {
-            bound,
+            bound: FLOAT_BOUND,
+            of_numbers: unit.is_some(),
             sequences: expected.len(),
             ..Parity::default()
         };
@@ -124,7 +129,7 @@ impl Parity {
             let mut steps = expected.chunks_exact(outputs).zip(found.chunks_exact(outputs));
             for (expected, found) in steps.clone() {
                 parity.steps += 1;
-                parity.largest_difference = parity.largest_difference.max(difference(expected, found));
+                parity.largest_difference = parity.largest_difference.max(difference(expected, found, unit));
             }
             if let Some((expected, found)) = steps.next_back() {
                 parity.other_classes += usize::from(ernn_core::largest(expected) != ernn_core::largest(found));
@@ -138,16 +143,26 @@ impl Parity {
         if self.largest_difference <= self.bound {
             return Ok(());
         }
+        let (what, of) = match self.of_numbers {
+            true => ("numbers", "deviations"),
+            false => ("logits", "of the largest"),
+        };
         let problem = format!(
-            "logits that differ from the library's by {:.1e} of the largest, expected at most {:.1e}; nothing was written",
+            "{what} that differ from the library's by {:.1e} {of}, expected at most {:.1e}; nothing was written",
             self.largest_difference, self.bound
         );
         Err(Error::data("the export", problem))
     }
 }
 
-/// The largest difference of two rows of logits, as a share of the largest of them or of 1; infinite if one is no number.
-pub(super) fn difference(expected: &[f32], found: &[f32]) -> f64 {
+/// The largest difference of two rows of logits, as a share of the largest of them or of 1, or in a unit; infinite if one is no number.
+pub(super) fn difference(expected: &[f32], found: &[f32], unit: Option<Unit>) -> f64 {
+    if let Some(unit) = unit {
+        let pairs = expected.iter().zip(found);
+        return pairs.fold(0.0, |most: f64, (&expected, &found)| {
+            most.max(unit.difference(expected, found))
+        });
+    }
     let largest = expected
         .iter()
         .fold(1.0, |largest: f64, &value| largest.max(f64::from(value).abs()));

@@ -7,6 +7,7 @@ use ernn_core::image::{
 };
 use ernn_core::{float, int};
 
+use super::unit::Unit;
 use crate::data::Derivation;
 use crate::model::{Pooling, Statistic};
 
@@ -58,6 +59,8 @@ pub(super) struct Plan {
     /// What the first layer reads.
     pub first: usize,
     pub outputs: usize,
+    /// Of a model of numbers; of whole numbers the outputs are on its scale.
+    pub unit: Option<Unit>,
     /// What the readout sees of the states.
     pub pooling: Pooling,
     pub tokens: bool,

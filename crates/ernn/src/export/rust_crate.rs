@@ -86,13 +86,19 @@ fn core_manifest() -> String {
 
 fn library(prepared: &Prepared) -> String {
     let saved = prepared.saved;
-    let template = include_str!("rust_crate.txt");
+    let mut template = include_str!("rust_crate.txt").to_string();
+    if prepared.plan.unit.is_some() {
+        let class = "let class = session.class(&mut scratch, &mut logits)?;";
+        let value = "session.logits(&mut scratch, &mut logits)?;\n//! let number = value(&logits);";
+        template = template.replace(class, value);
+    }
     let (code, number) = match prepared.logits {
-        Logits::Float(_) => (template.to_string(), "f32"),
-        Logits::Whole(..) => (whole(template, prepared.plan.narrow), "i32"),
+        Logits::Float(_) => (template.clone(), "f32"),
+        Logits::Whole(..) => (whole(&template, prepared.plan.narrow), "i32"),
     };
     let said = about::origin(saved, &prepared.options.about)
         .into_iter()
+        .chain(about::output(saved))
         .chain(about::inputs(saved));
     let mut text: String = said.map(|said| format!("//! {said}\n")).collect();
     text += "//!\n";
@@ -124,6 +130,7 @@ fn library(prepared: &Prepared) -> String {
         text,
         "\n/// What 1 is in a logit.\npub const LOGIT_SCALE: f32 = {scale}.0;"
     );
+    text += &value(prepared, number);
     let id = about::id(prepared);
     let _ = writeln!(
         text,
@@ -135,6 +142,33 @@ fn library(prepared: &Prepared) -> String {
         let _ = writeln!(text, "    (&{sequence:?}, [{}]),", row.join(", "));
     }
     text + "];\n"
+}
+
+/// The function that makes the number of an output, and its test; nothing of a model of classes.
+fn value(prepared: &Prepared, number: &str) -> String {
+    let Some(unit) = prepared.plan.unit else {
+        return String::new();
+    };
+    let (body, one) = match prepared.logits {
+        Logits::Float(_) => ("logits[0]".to_string(), "logits[0]".to_string()),
+        Logits::Whole(..) => {
+            let [mean, deviation] = [unit.mean as f32, unit.deviation as f32];
+            let made = format!("{mean:?} + {deviation:?} * (logits[0] as f32 / LOGIT_SCALE)");
+            (made, format!("{:?}", unit.number(1.0) as f32))
+        }
+    };
+    let test = match prepared.logits {
+        Logits::Float(_) => "assert_eq!(value(&[1.5]), 1.5);".to_string(),
+        Logits::Whole(..) => {
+            let bound = (1e-5 * (unit.mean.abs() + unit.deviation)) as f32;
+            format!("assert!((value(&[65_536]) - {one}).abs() <= {bound:?});")
+        }
+    };
+    format!(
+        "\n/// The number that the model was trained for, in the unit of the training data.\n\
+         pub fn value(logits: &[{number}; SIZES.outputs]) -> f32 {{\n    {body}\n}}\n\n\
+         #[cfg(test)]\n#[test]\nfn an_output_becomes_the_number() {{\n    {test}\n}}\n"
+    )
 }
 
 /// The template of a crate that computes with whole numbers.

@@ -14,6 +14,8 @@ pub struct Samples {
     pub features: usize,
     /// The class of each sequence, where it is known.
     pub labels: Vec<u32>,
+    /// The number to predict of each sequence, where it is known.
+    pub numbers: Vec<f32>,
     /// Whether they are data, and not drawn.
     pub real: bool,
     /// The first so many sequences give the ranges of whole numbers.
@@ -53,6 +55,7 @@ impl Samples {
             sequences,
             features,
             labels,
+            numbers: chosen.iter().filter_map(|&index| view.number(index)).collect(),
             real: true,
         })
     }
@@ -88,6 +91,7 @@ impl Samples {
             sequences: (0..DRAWN).map(sequence).collect(),
             features,
             labels: Vec::new(),
+            numbers: Vec::new(),
             real: false,
             ranged: DRAWN,
         }

@@ -90,26 +90,6 @@ pub(super) fn shares<F: Real>(targets: &[u32], class_weights: Option<&[F]>, row_
     (0..targets.len()).map(|row| weight(row) / total).collect()
 }
 
-/// Mean squared error of predictions `[sequences]`; sets their gradient.
-///
-/// ```text
-/// loss = 1/N sum_n (l[n] - y[n])^2        dl[n] = 2/N (l[n] - y[n])
-/// ```
-///
-/// # Panics
-/// If there is not one target a prediction.
-pub fn squared_error<F: Real>(predictions: &[F], targets: &[f32], gradient: &mut Vec<F>) -> F {
-    assert_eq!(predictions.len(), targets.len(), "one target a prediction");
-    let share = F::ONE / F::from_f64(targets.len().max(1) as f64);
-    let pairs = predictions.iter().zip(targets);
-    gradient.clear();
-    gradient.extend(pairs.map(|(&found, &target)| found - F::from_f64(f64::from(target))));
-    let loss: F = gradient.iter().map(|&error| error * error).sum();
-    let two = F::from_f64(2.0);
-    gradient.iter_mut().for_each(|error| *error *= two * share);
-    loss * share
-}
-
 /// The negative log-likelihood of one row of logits, which becomes its gradient, scaled by `share`.
 fn row_loss<F: Real>(row: &mut [F], target: usize, share: F) -> F {
     let largest = maximum(row);
@@ -224,14 +204,6 @@ mod tests {
         let mut gradient = Vec::new();
         assert!(!cross_entropy(&[0.0, f32::NAN], 2, &[0], None, &mut gradient).is_finite());
         assert!(!cross_entropy(&[0.0, f32::INFINITY], 2, &[0], None, &mut gradient).is_finite());
-    }
-
-    #[test]
-    fn squared_errors_and_their_slopes() {
-        let mut gradient = Vec::new();
-        let loss = squared_error(&[1.0f64, 4.0], &[3.0, 4.0], &mut gradient);
-        assert_eq!((loss, gradient), (2.0, vec![-2.0, 0.0]));
-        assert_eq!(squared_error::<f32>(&[], &[], &mut Vec::new()), 0.0);
     }
 
     #[test]

@@ -36,7 +36,8 @@ use crate::batch::Batch;
 use crate::cell::{CellConfig, Equilibria, Span};
 use crate::data::Task;
 use crate::head::{
-    Distillation, SoftTargets, apply_mask, distilled_cross_entropy, dropout_mask, squared_error, weighted_cross_entropy,
+    Distillation, NumberLoss, SoftTargets, apply_mask, distilled_cross_entropy, dropout_mask, number_loss,
+    weighted_cross_entropy,
 };
 use crate::{Error, Result};
 
@@ -114,6 +115,8 @@ pub struct LossOptions<F> {
     /// carried and no gradient flows. Memory then grows with the piece, not with the sequence. `None`, or a piece as long as the
     /// longest sequence: all of it.
     pub tbptt: Option<usize>,
+    /// What is made small where numbers are learned.
+    pub loss: NumberLoss,
     /// How much the batch's soft targets count, for classes of sequences. `None`: there are none.
     pub distillation: Option<Distillation>,
 }
@@ -202,6 +205,16 @@ impl<F: Real> Model<F> {
     /// All parameters, for an optimizer.
     pub fn parameters_mut(&mut self) -> &mut [F] {
         &mut self.parameters
+    }
+
+    /// Changes the readout so that each number `z` it gave becomes `deviation z + mean`.
+    pub fn scale_output(&mut self, mean: f64, deviation: f64) {
+        let (own, outputs) = (self.readout_range(), self.config.classes);
+        let (weight, bias) = self.parameters[own].split_at_mut(outputs * self.config.readout().inputs);
+        let times = |value: &F| value.to_f64() * deviation;
+        weight.iter_mut().for_each(|value| *value = F::from_f64(times(value)));
+        bias.iter_mut()
+            .for_each(|value| *value = F::from_f64(times(value) + mean));
     }
 
     /// The folded cells of each layer, and the readout's parameters.
@@ -393,7 +406,7 @@ impl<F: Real> Model<F> {
         readout.forward(parameters, &pooled, &mut logits);
         let at_logits = &mut workspace.logit_gradient;
         let (loss, correct) = match self.config.task {
-            Task::Regression => (squared_error(&logits, &batch.numbers, at_logits), 0),
+            Task::Regression => (number_loss(options.loss, &logits, &batch.numbers, at_logits), 0),
             _ => (
                 class_loss(&logits, readout.classes, batch, options, at_logits),
                 correct(&logits, &batch.targets, readout.classes),

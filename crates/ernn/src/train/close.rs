@@ -30,6 +30,9 @@ impl Close<'_> {
             }
             _ => {}
         }
+        if let Some(scale) = self.parts.targets {
+            model.scale_output(scale.mean, scale.deviation);
+        }
         let model = SavedModel {
             provenance: self.provenance(),
             model,
@@ -58,6 +61,7 @@ impl Close<'_> {
             version: env!("CARGO_PKG_VERSION").to_string(),
             best_epoch: best.map_or(0, |best| best.epoch),
             validation_accuracy: best.and_then(|best| best.accuracy),
+            targets: self.parts.targets,
         }
     }
 
@@ -75,7 +79,9 @@ impl Close<'_> {
             Some(validation) => ("validation", validation),
             None => ("train", &self.parts.fit),
         };
-        Ok((name, evaluate::evaluate_normalized(&model.model, &model.classes, part)?))
+        // Numbers in their own unit, as the model gives them now.
+        let part = part.clone().scaled(None);
+        Ok((name, evaluate::evaluate_prepared(model, &part)?))
     }
 
     fn on_test_part(&self, error: Error) -> Error {

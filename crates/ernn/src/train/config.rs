@@ -12,6 +12,7 @@ use crate::cell::CellConfig;
 use crate::data::{
     Augmentation, Dataset, MissingPolicy, OpenOptions, Preparation, Scheme, TableOptions, Task, TextOptions, Transforms,
 };
+use crate::head::NumberLoss;
 use crate::model::{Embedding, ModelConfig, Pooling, Quantize};
 use crate::optim::{OptimizerConfig, Schedule};
 use crate::{Error, Result};
@@ -147,6 +148,9 @@ pub struct TrainingSettings {
     pub clip_norm: f64,
     /// Part of the training sequences that selects the best epoch, unless the data brings a validation part. 0: none.
     pub validation: f64,
+    /// What is made small where numbers are learned, on their scale (a standard deviation of 1).
+    #[serde(default, skip_serializing_if = "NumberLoss::is_default")]
+    pub loss: NumberLoss,
     /// Whether rare classes weigh more.
     pub class_weights: ClassWeights,
     /// Standard deviation of the noise added to the normalized inputs during training.

@@ -85,7 +85,7 @@ impl<'a> Pass<'a> {
         let mut model = Model::new(model, settings.seed)?;
         let begins = state.parameters.is_empty();
         if let Some(path) = settings.from.as_deref().filter(|_| begins) {
-            from::take_over(&mut model, path)?;
+            from::take_over(&mut model, path, parts.targets)?;
         }
         let mut optimizer = Optimizer::new(settings.optimizer.clone(), model.parameters().len());
         if !state.parameters.is_empty() {
@@ -294,6 +294,7 @@ impl<'a> Pass<'a> {
             class_weights: self.parts.class_weights.clone(),
             dropout: self.drops.then_some((seed, draw)),
             tbptt: self.piece,
+            loss: self.settings.loss,
             distillation: self.parts.taught.as_ref().map(|taught| taught.distillation),
         };
         let (batch, workspace, gradient) = (&self.batch, &mut self.workspace, &mut self.gradient);
@@ -367,7 +368,7 @@ impl<'a> Pass<'a> {
             return Ok(None);
         };
         let model = Model::from_parameters(self.model.config().clone(), self.shown().to_vec())?;
-        let found = evaluate::evaluate_normalized(&model, self.classes, part)?;
+        let found = evaluate::evaluate_in_training(&model, self.classes, part, self.settings.loss)?;
         if !found.loss.is_finite() {
             return Err(Error::NotFinite {
                 epoch,
@@ -379,11 +380,18 @@ impl<'a> Pass<'a> {
         Ok(Some(found))
     }
 
+    /// The error of numbers to predict, in their unit.
+    fn error_in_unit(&self, measured: Option<&Evaluation>) -> Option<f64> {
+        let error = measured?.numbers.as_ref()?.root_mean_squared_error;
+        Some(self.parts.targets.map_or(error, |scale| scale.deviation * error))
+    }
+
     /// Books the epochs since the last measurement: record, best parameters, counters.
     fn close_stretch(&mut self, epoch: usize, measured: Option<Evaluation>) {
         let tally = std::mem::take(&mut self.state.tally);
         let mut record = record(self.state.phase, epoch, &tally, measured.as_ref());
         record.learning_rate = self.learning_rate(epoch);
+        record.validation_root_mean_squared_error = self.error_in_unit(measured.as_ref());
         let score = match (self.model.config().task, self.settings.class_weights) {
             (Task::NextToken | Task::Regression, _) => record.validation_loss.map(|loss| -loss),
             (_, ClassWeights::None) => record.validation_accuracy,

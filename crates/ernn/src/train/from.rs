@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::RunConfig;
 use crate::checkpoint::SavedModel;
-use crate::data::{ChannelMatch, Dataset, Values, list};
+use crate::data::{ChannelMatch, Dataset, TargetScale, Values, list};
 use crate::model::Model;
 use crate::{Error, Result};
 
@@ -82,13 +82,17 @@ fn named(names: &[String]) -> String {
     }
 }
 
-/// Puts the weights of a model file in the place of the drawn ones.
-pub(super) fn take_over(model: &mut Model<f32>, path: &Path) -> Result<()> {
+/// Puts the weights of a model file in the place of the drawn ones. Its readout gives numbers in their own unit, the run learns them on a
+/// scale.
+pub(super) fn take_over(model: &mut Model<f32>, path: &Path, targets: Option<TargetScale>) -> Result<()> {
     let saved = SavedModel::load(path)?;
     if saved.model.spans() != model.spans() {
         return Err(refusal(&saved.model, model, path));
     }
     model.parameters_mut().copy_from_slice(saved.model.parameters());
+    if let Some(scale) = targets {
+        model.scale_output(-scale.mean / scale.deviation, 1.0 / scale.deviation);
+    }
     Ok(())
 }
 

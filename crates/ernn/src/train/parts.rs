@@ -3,7 +3,7 @@
 use super::teacher::{self, Taught};
 use super::{ClassWeights, RunConfig};
 use crate::checkpoint::{Checksum, Phase};
-use crate::data::{self, Dataset, Derivation, NoiseKind, Normalization, Part, Task, Values, View};
+use crate::data::{self, Dataset, Derivation, NoiseKind, Normalization, Part, TargetScale, Task, Values, View};
 use crate::head;
 use crate::{Error, Result};
 
@@ -18,6 +18,8 @@ pub(super) struct Parts<'a> {
     pub derivation: Derivation,
     /// The same, of the channels of the data and the derived ones.
     pub normalization: Normalization,
+    /// The scale of the numbers to predict, fitted on the sequences to train on alone.
+    pub targets: Option<TargetScale>,
     /// Weight of each class in the loss.
     pub class_weights: Option<Vec<f32>>,
     /// What a teacher says of the sequences to train on.
@@ -36,6 +38,7 @@ impl<'a> Parts<'a> {
         let derivation = Derivation::fit(&config.model.transforms, &fit, &dataset.feature_names)?;
         let fit = fit.derived(&derivation)?;
         let normalization = Normalization::fit(&fit)?;
+        let targets = TargetScale::fit(&fit)?;
         let class_weights = match config.training.class_weights {
             ClassWeights::None => None,
             ClassWeights::Balanced => Some(balanced(&fit, dataset.classes.len())),
@@ -43,12 +46,16 @@ impl<'a> Parts<'a> {
         let augmentation = config.training.augmentation();
         let augmenter = augmentation.ready(&config.model.transforms, &fit, &dataset.feature_names, dataset.task)?;
         Ok(Parts {
-            fit: fit.normalized(&normalization)?.augmented(augmenter),
+            fit: fit.normalized(&normalization)?.scaled(targets).augmented(augmenter),
             validation: validation
-                .map(|validation| validation.derived(&derivation)?.normalized(&normalization))
+                .map(|validation| {
+                    let validation = validation.derived(&derivation)?.normalized(&normalization)?;
+                    Ok(validation.scaled(targets))
+                })
                 .transpose()?,
             derivation,
             normalization,
+            targets,
             class_weights,
             taught,
         })
@@ -156,7 +163,8 @@ fn check_targets(dataset: &Dataset) -> Result<()> {
         Task::Regression if dataset.train.numbers.len() != dataset.train.len() => {
             return refuse("found sequences without a number, expected one for each".to_string());
         }
-        Task::NextToken | Task::Regression => return Ok(()),
+        Task::Regression => return check_numbers(&dataset.train).or_else(refuse),
+        Task::NextToken => return Ok(()),
     }
     if !dataset.is_labelled() {
         return refuse("found sequences without labels, expected a label for each to train on".to_string());
@@ -168,6 +176,18 @@ fn check_targets(dataset: &Dataset) -> Result<()> {
         ));
     }
     Ok(())
+}
+
+/// Says what is wrong with the numbers to predict.
+fn check_numbers(part: &Part) -> std::result::Result<(), String> {
+    let first = part.numbers[0];
+    match part.len() > 1 && part.numbers.iter().all(|&number| number == first) {
+        false => Ok(()),
+        true => Err(format!(
+            "found the number {first} to predict for each of {} sequences, expected numbers that differ",
+            part.len()
+        )),
+    }
 }
 
 /// Says what is wrong with the weights of the training sequences.

@@ -45,9 +45,10 @@ pub(super) fn for_dataset(source: &str, options: &OpenOptions, dataset: &Dataset
     for_extent(source, &extent, input_noise)
 }
 
-/// The noise for classified sequences of numbers of one's own; none for other data.
+/// The noise for sequences of numbers of one's own that have a class or a number to predict; none for other data.
 fn input_noise(source: &str, options: &OpenOptions, dataset: &Dataset) -> Option<f64> {
-    let numbers = dataset.task == Task::Classification && !dataset.train.values.are_tokens();
+    let judged = matches!(dataset.task, Task::Classification | Task::Regression);
+    let numbers = judged && !dataset.train.values.are_tokens();
     let noise = match kind(source, options) {
         SourceKind::Recordings => 0.3,
         SourceKind::Table | SourceKind::Ts | SourceKind::Arrays | SourceKind::Other => INPUT_NOISE,
@@ -66,7 +67,8 @@ pub(super) fn folds(source: &str, options: &OpenOptions, dataset: &Dataset) -> O
 fn wants_folds(source: &str, options: &OpenOptions, dataset: &Dataset) -> bool {
     let own = input_noise(source, options, dataset).is_some();
     let unjudged = dataset.test.is_none() && dataset.validation.is_none();
-    own && unjudged && dataset.train.len() < FEW && dataset.is_labelled()
+    let targets = dataset.is_labelled() || dataset.task == Task::Regression;
+    own && unjudged && dataset.train.len() < FEW && targets
 }
 
 /// Why no folds judge few sequences that nothing else does, in words: they have too few groups.
@@ -157,9 +159,9 @@ mod tests {
     fn known_sets_and_texts_keep_their_own() {
         let data = dataset(30, 5, true);
         assert_eq!(settings("digits", &data), RunConfig::defaults("digits"));
-        let mut numbers = data.clone();
-        numbers.task = Task::Regression;
-        assert_eq!(settings("mine.csv", &numbers), RunConfig::defaults("mine.csv"));
+        let mut steps = data.clone();
+        steps.task = Task::StepClassification;
+        assert_eq!(settings("mine.csv", &steps), RunConfig::defaults("mine.csv"));
         assert!(settings("mine.csv", &data).model.transforms.differences);
     }
 }

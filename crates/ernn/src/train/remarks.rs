@@ -1,7 +1,7 @@
 //! Training that goes wrong quietly: a loss far above that of guessing, a jump, a validation loss that rises. The run goes on, and
 //! whoever watches it is told once of each, with what helps.
 //!
-//! All bounds are in units of the loss of guessing: `ln classes`, or of a regression the mean square of its targets.
+//! All bounds are in units of the loss of guessing: `ln classes`, or of a regression the mean square of its targets on their scale.
 //!
 //! ```text
 //! first loss    of the first batch: above 10 times guessing, if the mean loss is still above guessing after a tenth of the epochs

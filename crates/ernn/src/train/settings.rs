@@ -67,6 +67,8 @@ pub enum With {
     Classes,
     /// A class for each sequence.
     OneClass,
+    /// A number for each sequence.
+    OneNumber,
     /// Data without a validation part of its own.
     NoValidation,
     /// More than one layer.
@@ -239,6 +241,9 @@ settings! {
         "validation" "training.validation" Number("X") NoValidation:
             "Part of the training sequences that selects the best epoch (0: none; the model is the last one, its weights \
              averaged)";
+        "loss" "training.loss" Name("NAME") OneNumber:
+            "What is made small where numbers are learned (--target): mse (squared errors), mae (absolute ones: outliers pull less) or \
+             huber (squared up to one standard deviation of the targets, absolute beyond) [default: mse]";
         "class-weights" "training.class_weights" Name("NAME") OneClass:
             "Weights of the classes in the loss: none or balanced";
         "sparsity" "training.sparsity" Number("X") All:
@@ -453,6 +458,11 @@ impl RunConfig {
                 "",
                 "data with a class for each sequence",
             ),
+            With::OneNumber => (
+                dataset.task == Task::Regression,
+                "",
+                "data with a number to predict for each sequence",
+            ),
             With::NoValidation => (
                 dataset.validation.is_none(),
                 "",
@@ -529,6 +539,7 @@ mod tests {
             (Kind::Name, "optimizer") => name("sgd"),
             (Kind::Name, "class-weights") => name("balanced"),
             (Kind::Name, "quantize") => name("int8"),
+            (Kind::Name, "loss") => name("huber"),
             (Kind::Name, flag) => panic!("{flag} has no value in this test"),
         }
     }

@@ -6,7 +6,7 @@ use ernn::cell::{
     SpectralConfig, Start, StepSizes, UgrnnConfig,
 };
 use ernn::checkpoint::{Provenance, SavedModel};
-use ernn::data::{Derivation, Normalization, Task};
+use ernn::data::{Derivation, Normalization, TargetScale, Task};
 use ernn::model::{Embedding, Model, ModelConfig, Pooling};
 
 use crate::{NUMBERS, Numbers};
@@ -309,6 +309,23 @@ pub fn of_tokens() -> SavedModel {
     };
     let mut model = saved(config, 1);
     model.vocabulary = (0..11).map(|token| format!("t{token}")).collect();
+    model.classes.clear();
+    model
+}
+
+/// A model that says a number far from 0, in a unit of its own.
+pub fn of_a_number(mean: f64, deviation: f64) -> SavedModel {
+    let cell = CellConfig::Gru(GruConfig {
+        hidden: 6,
+        ..GruConfig::default()
+    });
+    let config = ModelConfig {
+        task: Task::Regression,
+        ..ModelConfig::new(3, 1, vec![cell])
+    };
+    let mut model = saved(config, 1);
+    model.model.scale_output(mean, deviation);
+    model.provenance.targets = Some(TargetScale { mean, deviation });
     model.classes.clear();
     model
 }

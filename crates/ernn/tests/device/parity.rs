@@ -6,7 +6,7 @@ use ernn::model::Quantize;
 use ernn_core::float::{Model, Session};
 
 use crate::models::{Case, at_equilibrium, cases, derived, of_tokens};
-use crate::{Numbers, exported, has};
+use crate::{NUMBERS, Numbers, exported, has, models};
 
 /// Differences in the last bits, over 64 steps; what an export allows is more.
 const BOUND: f64 = 2e-5;
@@ -104,7 +104,10 @@ fn every_cell_in_c_gives_the_bits_of_the_rust_runtime() {
 fn a_rust_crate_passes_its_own_test() {
     let folder = tempfile::tempdir().unwrap();
     let of_numbers = || cases().swap_remove(0).model;
+    let of_a_number = || models::of_a_number(300.0, 5.0);
     for (name, model, numbers) in [
+        ("value", of_a_number(), Numbers::Float),
+        ("value_whole", of_a_number(), Numbers::Int8),
         ("numbers", of_numbers(), Numbers::Float),
         ("tokens", of_tokens(), Numbers::Float),
         ("whole", of_numbers(), Numbers::Int8),
@@ -123,6 +126,58 @@ fn a_rust_crate_passes_its_own_test() {
         assert!(report.program.is_some(), "the tests themselves run under cargo");
         assert!(out.join("src/lib.rs").is_file() && !out.join("target").exists());
     }
+}
+
+/// In any unit: the self-test of the code calls the function that makes the number, and compares it.
+#[test]
+fn a_number_is_in_its_unit_on_every_target() {
+    let folder = tempfile::tempdir().unwrap();
+    for (place, (mean, deviation)) in [(300.0, 5.0), (-2e-4, 1e-5), (1e6, 2e5)].into_iter().enumerate() {
+        let case = Case {
+            name: format!("a number of {mean} +- {deviation}"),
+            model: models::of_a_number(mean, deviation),
+        };
+        let samples = Samples::drawn(&case.model);
+        let parity = check_float(&case.model, &float_image(&case.model).unwrap(), &samples).unwrap();
+        assert!(
+            parity.of_numbers && parity.largest_difference < BOUND,
+            "{}: {parity:?}",
+            case.name
+        );
+        let image = int_image(&case.model, &samples, StateBits::Int16).unwrap();
+        let accuracy = measure(&case.model, &image, &samples).unwrap();
+        assert!(
+            accuracy.largest_difference < 0.02 && accuracy.saturations == 0,
+            "{}: {accuracy:?}",
+            case.name
+        );
+        for numbers in NUMBERS.into_iter().filter(|_| has("cc")) {
+            let out = folder.path().join(format!("{place}-{numbers:?}"));
+            exported(&case, &samples, numbers, &out);
+            let header = std::fs::read_to_string(out.join("ernn.h")).unwrap();
+            assert!(
+                header.contains("float ernn_value(") && !header.contains("ernn_class"),
+                "{header}"
+            );
+            assert_eq!(header.contains("ERNN_VALUE_MEAN"), numbers != Numbers::Float);
+        }
+    }
+}
+
+/// A hundredth of a deviation is little beside the number, and too much.
+#[test]
+fn numbers_are_compared_in_deviations() {
+    let model = models::of_a_number(300.0, 5.0);
+    let image = float_image(&model).unwrap();
+    let mut other = model.clone();
+    *other.model.parameters_mut().last_mut().unwrap() += 0.05;
+    let error = check_float(&other, &image, &Samples::drawn(&model))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("numbers that differ from the library's by 9.9e-3 deviations"),
+        "{error}"
+    );
 }
 
 /// Two streams in turns, one of them saved and restored in another place.

@@ -3,7 +3,7 @@
 use ernn::export::{Options, Samples, Target};
 
 use crate::has;
-use crate::models::{at_equilibrium, derived, one_of_each};
+use crate::models::{Case, at_equilibrium, derived, of_a_number, one_of_each};
 
 fn tools() -> bool {
     ["clang", "wasm-ld", "node"].into_iter().all(has)
@@ -15,7 +15,12 @@ fn every_cell_says_as_webassembly_what_it_says_in_rust() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
+    let number = Case {
+        name: "a number".to_string(),
+        model: of_a_number(300.0, 5.0),
+    };
     let all = one_of_each().into_iter().chain(at_equilibrium()).chain(derived());
+    let all = all.chain([number]);
     for (index, case) in all.enumerate() {
         for numbers in case.numbers() {
             let out = folder.path().join(format!("{index}-{numbers:?}"));

@@ -13,6 +13,8 @@ pub(super) struct Columns {
     pub step: Option<usize>,
     pub time: Option<usize>,
     pub label: Option<usize>,
+    /// The column with the number of each sequence.
+    pub target: Option<usize>,
     pub group: Option<usize>,
     /// The channels of a long table, the steps of a wide one.
     pub values: Vec<usize>,
@@ -58,6 +60,7 @@ impl Columns {
             .transpose()?
             .flatten();
         let step = roles.take("--step-column", options.step_column.as_deref(), "step")?;
+        let target = roles.target(options.target.as_deref())?;
         let label = roles.take("--label-column", said.label, "label")?;
         let group = roles.take("--group-column", options.group_column.as_deref(), "group")?;
         let values = roles.channels()?;
@@ -83,7 +86,8 @@ impl Columns {
             series,
             step,
             time,
-            label,
+            label: label.filter(|_| options.target.is_none()),
+            target,
             group,
             values,
             shape,
@@ -129,6 +133,18 @@ impl Roles<'_> {
         };
         self.claim(column, flag)?;
         Ok(Some(column))
+    }
+
+    /// The column that a flag alone names; a table has a class or a number for each sequence.
+    fn target(&mut self, named: Option<&str>) -> Found<Option<usize>> {
+        match (named, self.said.label) {
+            (Some(target), Some(label)) if !target.eq_ignore_ascii_case(label) => {
+                let found = format!("--target {} and --label-column {}", quoted(target), quoted(label));
+                Err((found, "one of them: a model learns numbers or classes".to_owned()))
+            }
+            (Some(_), _) => self.take("--target", named, ""),
+            (None, _) => Ok(None),
+        }
     }
 
     fn claim(&mut self, column: usize, flag: &'static str) -> Found<()> {

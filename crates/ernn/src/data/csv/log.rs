@@ -33,6 +33,7 @@ pub(super) fn read(mut table: Table) -> Result<Log> {
             .map(|&column| table.columns.names[column].clone())
             .collect(),
         time_column: table.columns.time.map(|column| table.columns.names[column].clone()),
+        of_numbers: table.columns.target.is_some(),
         ..Log::default()
     };
     let mut rows = Rows::new(&table);
@@ -56,6 +57,9 @@ pub(super) fn read(mut table: Table) -> Result<Log> {
         let own = &mut growing[place];
         take_time(&table, own, &mut times)?;
         take_label(&table, own, &mut log);
+        if let Some(column) = table.columns.target {
+            own.recording.numbers.push(table.number(column)?);
+        }
         rows.push(&mut table)?;
         own.recording.values.append(&mut rows.values);
         own.recording.rows += 1;

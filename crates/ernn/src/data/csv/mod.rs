@@ -25,6 +25,7 @@ pub(super) mod records;
 pub(super) mod separator;
 mod survey;
 mod tag;
+mod target;
 mod wide;
 
 use std::borrow::Cow;
@@ -184,7 +185,14 @@ impl<'a> Table<'a> {
     /// Whether a column means anything to us.
     fn is_read(&self, column: usize) -> bool {
         let columns = &self.columns;
-        let roles = [columns.series, columns.step, columns.time, columns.label, columns.group];
+        let roles = [
+            columns.series,
+            columns.step,
+            columns.time,
+            columns.label,
+            columns.target,
+            columns.group,
+        ];
         roles.contains(&Some(column)) || columns.values.contains(&column) || column >= columns.names.len()
     }
 

@@ -31,6 +31,9 @@ pub struct TableOptions {
     /// Whether there is a header.
     #[serde(skip_serializing_if = "Layout::is_default")]
     pub layout: Layout,
+    /// The column with the number of each sequence that is to be learned; of arrays `y`. `None`: classes are learned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
     /// What labels are that look like numbers to predict.
     #[serde(skip_serializing_if = "LabelKind::is_default")]
     pub labels: LabelKind,

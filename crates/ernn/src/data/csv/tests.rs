@@ -4,6 +4,7 @@ use super::*;
 use crate::data::{MissingPolicy, Sequences};
 
 mod questions;
+mod targets;
 
 fn read_text(text: &str) -> Result<Raw> {
     read_as(text.as_bytes(), &OpenOptions::default())

@@ -8,10 +8,12 @@ use super::channel::Channel;
 use super::growing::make_room;
 use super::survey;
 use super::tag::{self, Tag};
+use super::target::{self, Target};
 use crate::Result;
 
 pub(super) fn read(mut table: Table) -> Result<Raw> {
     let mut tags = [table.columns.label, table.columns.group].map(|column| column.map(Tag::new));
+    let mut target = Target::of(&table);
     let mut raw = Raw::new(table.path, 1);
     raw.feature_names = vec!["value".to_owned()];
     let (mut values, mut offsets): (Vec<f32>, _) = (Vec::new(), vec![0]);
@@ -38,6 +40,9 @@ pub(super) fn read(mut table: Table) -> Result<Raw> {
         for tag in tags.iter_mut().flatten() {
             tag.read(&table, offsets.len() - 1, b"")?;
         }
+        if let Some(target) = &mut target {
+            target.read(&mut table, offsets.len() - 1, b"")?;
+        }
         offsets.push(values.len());
     }
     if table.options.table.of_model.is_empty() {
@@ -49,6 +54,7 @@ pub(super) fn read(mut table: Table) -> Result<Raw> {
     raw.labels = texts;
     let (groups, names) = group.unwrap_or_default();
     raw.groups = names;
+    raw.targets = target::finish(target, &table)?;
     raw.part = Part {
         features: 1,
         offsets,

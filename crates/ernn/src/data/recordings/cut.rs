@@ -1,7 +1,7 @@
 //! Pieces become windows with labels, groups, names and times.
 
 use super::super::labels::Names;
-use super::super::raw::Raw;
+use super::super::raw::{Raw, Targets};
 use super::super::{Part, UNLABELLED, Values};
 use super::events::Events;
 use super::facts::RecordingFacts;
@@ -21,6 +21,14 @@ const BLOCKS: usize = 5;
 /// If settings contradict each other or the times, or nothing is left.
 pub(in crate::data) fn cut(mut log: Log, window: Option<Span>, options: &RecordingOptions) -> Result<Raw> {
     options.check(window)?;
+    if log.of_numbers && options.aim == Aim::Steps {
+        let expected = "--target for windows, or --task steps for classes";
+        return Err(Error::setting(
+            "task",
+            "steps, of which each would have a number",
+            expected,
+        ));
+    }
     let timing = Timing::of(&log, options)?;
     let events = options
         .events
@@ -92,6 +100,8 @@ struct Out {
     values: Vec<f32>,
     offsets: Vec<usize>,
     labels: Vec<u32>,
+    /// The number of each window that is to be learned.
+    numbers: Vec<f32>,
     /// The label of each step, where those are asked for.
     step_labels: Vec<u32>,
     follows: Vec<bool>,
@@ -160,6 +170,9 @@ impl Cutter<'_> {
             let Some(label) = self.label(piece, start, length) else {
                 continue;
             };
+            let Some(number) = self.number(piece, start, length) else {
+                continue;
+            };
             let Some(group) = self.group(piece, place, start, length) else {
                 continue;
             };
@@ -174,6 +187,7 @@ impl Cutter<'_> {
                 .extend(piece.labels.get(start..start + length).unwrap_or_default());
             self.out.overlapping.push(overlapping);
             self.out.labels.push(label);
+            self.out.numbers.extend(number);
             self.out.groups.push(group);
             let range = start * self.features..(start + length) * self.features;
             self.out.values.extend_from_slice(&piece.values[range]);
@@ -218,6 +232,25 @@ impl Cutter<'_> {
             Verdict::Unlabelled => self.facts.unlabelled += 1,
         }
         None
+    }
+
+    /// The number of a window, none where nobody asks for numbers: the mean of its steps, or that of its last one. Nothing at all if too
+    /// many are missing: then it is left out.
+    #[expect(clippy::option_option, reason = "left out, and nothing to say, are two things")]
+    fn number(&mut self, piece: &Piece, start: usize, length: usize) -> Option<Option<f32>> {
+        if piece.numbers.is_empty() || self.options.every_window {
+            return Some(None);
+        }
+        let own = &piece.numbers[start..start + length];
+        let known = || own.iter().filter(|number| !number.is_nan());
+        let share = known().count() as f64 / length as f64;
+        let number = match self.options.label_at {
+            LabelAt::End => own[length - 1],
+            LabelAt::Most if share < self.options.purity.unwrap_or(PURITY) - 1e-9 => f32::NAN,
+            LabelAt::Most => (known().map(|&number| f64::from(number)).sum::<f64>() / known().count() as f64) as f32,
+        };
+        self.facts.unlabelled += usize::from(number.is_nan());
+        (!number.is_nan()).then_some(Some(number))
     }
 
     fn verdict(&self, labels: &[u32]) -> Verdict {
@@ -320,6 +353,11 @@ impl Cutter<'_> {
             ..Part::default()
         };
         raw.notes = note.into_iter().chain(self.facts.sentences()).collect();
+        raw.targets = Targets {
+            numbers: self.out.numbers,
+            first_missing: None,
+            wanted: log.of_numbers && !self.options.every_window,
+        };
         raw.groups = groups;
         raw.feature_names = log.feature_names;
         raw.labels = if labelled { log.labels } else { Names::default() };

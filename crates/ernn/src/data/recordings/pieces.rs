@@ -117,6 +117,8 @@ pub(super) struct Piece {
     pub nearest: Vec<usize>,
     /// `[steps, features]`
     pub values: Vec<f32>,
+    /// The number of each step that is to be learned; empty if none is.
+    pub numbers: Vec<f32>,
     /// The label of each step; empty if nothing is labelled.
     pub labels: Vec<u32>,
 }
@@ -161,8 +163,13 @@ pub(super) fn pieces(
             None if recording.labels.is_empty() => Vec::new(),
             None => nearest.iter().map(|&row| recording.labels[row]).collect(),
         };
+        let numbers = match recording.numbers.is_empty() {
+            true => Vec::new(),
+            false => nearest.iter().map(|&row| recording.numbers[row]).collect(),
+        };
         Piece {
             rows,
+            numbers,
             nearest,
             values,
             labels,

@@ -465,6 +465,40 @@ fn each_step_may_have_a_class() {
 }
 
 #[test]
+fn a_window_may_have_a_number() {
+    // The third column counts rows; two are missing, in the second window all but one.
+    let text = log(100, 60)
+        .replace(",label", ",kg")
+        .replace(",walk", ",7")
+        .replace(",run", ",9");
+    let options = format!("target = \"kg\"\n{}", with("hop = 25"));
+    let data = read(&text, &options);
+    assert_eq!(data.task, crate::data::Task::Regression);
+    assert_eq!(data.train.numbers, [7.0, 7.0, (10.0 * 7.0 + 15.0 * 9.0) / 25.0, 9.0]);
+    assert_eq!(data.feature_names, ["x", "y"]);
+    let end = read(&text, &options.replace("hop = 25", "label_at = \"end\""));
+    assert_eq!(end.train.numbers, [7.0, 7.0, 9.0, 9.0]);
+    let lines: Vec<&str> = text.lines().collect();
+    let missing: Vec<String> = lines
+        .iter()
+        .enumerate()
+        .map(|(row, line)| {
+            if (27..51).contains(&row) {
+                line.rsplit_once(',').unwrap().0.to_owned() + ",?"
+            } else {
+                (*line).to_owned()
+            }
+        })
+        .collect();
+    let data = read(&(missing.join("\n") + "\n"), &options);
+    assert_eq!((data.train.numbers.len(), data.recordings[0].unlabelled), (3, 1));
+    let asked = predicted(&text.replace(",kg", ",kg").replace(",7\n", ",?\n"), &options);
+    assert_eq!(asked.part.len(), 4);
+    let found = error(&text, &format!("target = \"kg\"\n{}", with("aim = \"steps\"")));
+    assert!(found.contains("task: found steps"), "{found}");
+}
+
+#[test]
 fn what_a_run_keeps_is_what_was_said() {
     let own = options(&with(
         "hop = \"250ms\", label_at = \"end\", keep_overlap = true, time_unit = \"ms\"",

@@ -9,6 +9,7 @@ void ernn_reset(ernn_state *state)
 //? end
 }
 
+//? any choice
 int ernn_class(const ernn_logit logits[ERNN_OUTPUTS])
 {
     int best = 0, i;
@@ -22,4 +23,16 @@ int ernn_class(const ernn_logit logits[ERNN_OUTPUTS])
             best = i;
     return best;
 }
+//? end
+//? any value
+float ernn_value(const ernn_logit logits[ERNN_OUTPUTS])
+{
+//? any float
+    return logits[0];
+//? end
+//? any int8
+    return ERNN_VALUE_MEAN + ERNN_VALUE_DEVIATION * ((float)logits[0] / ERNN_LOGIT_SCALE);
+//? end
+}
+//? end
 

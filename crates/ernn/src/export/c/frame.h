@@ -44,9 +44,20 @@ int ernn_push_int16(ernn_state *state, ernn_scratch *scratch, const int16_t inpu
 int ernn_push_token(ernn_state *state, ernn_scratch *scratch, uint32_t token);
 
 //? end
+//? any choice
 /* What the model says after the steps so far; a logit divided by ERNN_LOGIT_SCALE is the number of the trained model. */
+//? end
+//? any value
+/* What the model says after the steps so far; ernn_value makes the number of it. */
+//? end
 void ernn_logits(const ernn_state *state, ernn_scratch *scratch, ernn_logit logits[ERNN_OUTPUTS]);
 
+//? any value
+/* The number that the model was trained for, in the unit of the training data. */
+float ernn_value(const ernn_logit logits[ERNN_OUTPUTS]);
+
+//? end
+//? any choice
 //? any float
 /* The place of the largest logit, the first of equals; -1 if a logit is not finite, as after values far beyond those of the training. */
 //? end
@@ -55,6 +66,7 @@ void ernn_logits(const ernn_state *state, ernn_scratch *scratch, ernn_logit logi
 //? end
 int ernn_class(const ernn_logit logits[ERNN_OUTPUTS]);
 
+//? end
 //? any softmax
 /* In ernn_info.c: the probability of each output, and the place of the largest; -1, and nothing written, where ernn_class gives -1. */
 int ernn_probabilities(const ernn_logit logits[ERNN_OUTPUTS], float probabilities[ERNN_OUTPUTS]);

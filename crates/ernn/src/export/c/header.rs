@@ -6,7 +6,7 @@ use ernn_core::{Format, Sizes};
 
 use super::rename::rename;
 use super::source::Source;
-use super::text::select;
+use super::text::{float, select};
 use super::words::{in_comment, sentence, string};
 use crate::data::Task;
 use crate::export::{Samples, about};
@@ -62,6 +62,9 @@ impl Source<'_> {
         if self.has_classes() {
             list("class", &self.saved.classes).iter().for_each(|line| say(line));
         }
+        if let Some(line) = about::output(self.saved) {
+            say(&sentence(&line));
+        }
         say("");
         say("An example:");
         text += &rename(&self.example(window), self.name);
@@ -92,10 +95,9 @@ impl Source<'_> {
         } else {
             "after a whole sequence"
         };
-        let use_of_it = if self.plan.outputs > 1 {
-            "place = ernn_class(logits);"
-        } else {
-            "use(logits[0]);"
+        let use_of_it = match self.plan.unit {
+            None => "place = ernn_class(logits);",
+            Some(_) => "value = ernn_value(logits);",
         };
         let mut text = format!(
             "\n       static ernn_state state;\n       static ernn_scratch scratch;\n       static ernn_logit logits[ERNN_OUTPUTS];\n       \
@@ -124,6 +126,10 @@ impl Source<'_> {
         } else {
             "values of a step"
         };
+        let logits = match self.plan.unit {
+            Some(_) => "one number",
+            None => "logits",
+        };
         let Sizes {
             state,
             scratch,
@@ -132,7 +138,7 @@ impl Source<'_> {
         } = self.sizes;
         let mut text = format!(
             "#define ERNN_INPUTS {inputs} /* {what} */\n\
-             #define ERNN_OUTPUTS {outputs} /* logits */\n\
+             #define ERNN_OUTPUTS {outputs} /* {logits} */\n\
              #define ERNN_STATE {state} /* numbers of a stream's state */\n\
              #define ERNN_SCRATCH {scratch} /* numbers that a step needs besides */\n"
         );
@@ -140,6 +146,14 @@ impl Source<'_> {
             let _ = writeln!(
                 text,
                 "#define ERNN_WINDOW {steps} /* steps of the longest sequence of the training */"
+            );
+        }
+        if let Some(unit) = self.plan.unit.filter(|_| self.plan.format == Format::Int8) {
+            let [mean, deviation] = [unit.mean, unit.deviation].map(|number| float(number as f32));
+            let _ = writeln!(
+                text,
+                "#define ERNN_VALUE_MEAN {mean} /* of the numbers that were trained on */\n\
+                 #define ERNN_VALUE_DEVIATION {deviation} /* of them; what 1 is on their scale */"
             );
         }
         let scale = about::logit_scale(self.plan.format);

@@ -30,6 +30,20 @@ int ernn_selftest(void)
                 return sequence + 1;
 //? end
         }
+//? any value
+        {
+//? any float
+            float difference = ernn_value(logits) - expected[sequence][0];
+            if (!(difference <= BOUND && -difference <= BOUND))
+                return sequence + 1;
+//? end
+//? any int8
+            float difference = ernn_value(logits) - values[sequence];
+            if (!(difference <= VALUE_BOUND && -difference <= VALUE_BOUND))
+                return sequence + 1;
+//? end
+        }
+//? end
     }
     return 0;
 }

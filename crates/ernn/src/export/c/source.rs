@@ -78,6 +78,7 @@ fn used(plan: &Plan) -> Vec<&'static str> {
     used.extend((derived.triads > 0).then_some("magnitudes"));
     used.extend(pooling(plan.pooling));
     used.extend((plan.outputs > 1).then_some("softmax"));
+    used.push(if plan.unit.is_some() { "value" } else { "choice" });
     used.push(if plan.narrow { "state8" } else { "state16" });
     used.push(if plan.has_compressed() { "sparse" } else { "dense" });
     used.extend(plan.layers.iter().any(|layer| layer.words[2] > 0).then_some("lowrank"));
@@ -326,13 +327,20 @@ impl Source<'_> {
         text += &table("inputs", &Tensor::F32(inputs));
         let _ = writeln!(text, "#define SEQUENCES {}", lengths.len());
         if self.plan.format == Format::Float {
-            let _ = writeln!(text, "#define BOUND {}", float(prepared.logits.bound()));
+            let _ = writeln!(text, "#define BOUND {}", float(prepared.logits.bound(self.plan.unit)));
         }
         let _ = writeln!(
             text,
             "static const int lengths[SEQUENCES] = {{ {} }};",
             lengths.join(", ")
         );
+        if let Some(unit) = self.plan.unit.filter(|_| self.plan.format == Format::Int8) {
+            let bound = (1e-5 * (unit.mean.abs() + unit.deviation)) as f32;
+            let _ = writeln!(text, "#define VALUE_BOUND {}", float(bound));
+            let values = prepared.tests().filter_map(|(_, row)| row[0].parse::<f64>().ok());
+            let values = values.map(|output| unit.number(output / f64::from(about::WHOLE_LOGIT)) as f32);
+            text += &table("values", &Tensor::F32(values.collect()));
+        }
         let expected = rows.join(",\n    ");
         let _ = writeln!(
             text,

@@ -7,10 +7,12 @@ use ernn_core::largest;
 use crate::Result;
 use crate::checkpoint::SavedModel;
 use crate::data::Task;
+use crate::evaluate::NumberReport;
+use crate::export::unit::Unit;
 use crate::export::{Samples, parity};
 
 /// What an `int8` model says beside the library.
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Accuracy {
     /// Sequences.
     pub sequences: usize,
@@ -20,7 +22,10 @@ pub struct Accuracy {
     pub float: Option<f64>,
     /// Share of right classes in `int8`.
     pub int8: Option<f64>,
-    /// The largest difference of a logit at the end of a sequence, as a share of the largest there or of 1.
+    /// Errors in `f32` and in `int8`, of numbers; none where the true ones are not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub numbers: Option<[NumberReport; 2]>,
+    /// The largest difference of a logit at the end of a sequence, as a share of the largest there or of 1; of numbers in deviations.
     pub largest_difference: f64,
     /// Numbers that did not fit, over all steps.
     pub saturations: u64,
@@ -32,17 +37,26 @@ pub struct Accuracy {
 /// If the samples do not fit the model.
 pub fn measure(saved: &SavedModel, image: &[u8], samples: &Samples) -> Result<Accuracy> {
     let outputs = saved.model.config().classes;
+    let unit = Unit::of(saved);
     let expected = parity::expected(saved, samples)?;
     let (found, saturations) = int_logits(image, samples);
     let last = |logits: &[f32]| logits[logits.len().saturating_sub(outputs)..].to_vec();
     let (mut right, mut accuracy) = ([0; 2], Accuracy::default());
+    let mut pairs: [Vec<(f64, f64)>; 2] = Default::default();
     for (index, (expected, found)) in expected.iter().zip(&found).enumerate() {
-        let found: Vec<f32> = found.iter().map(|&logit| to_float(logit)).collect();
+        let found: Vec<f32> = found.iter().map(|&logit| to_float(logit, unit)).collect();
         let (expected, found) = (last(expected), last(&found));
         let classes = [largest(&expected), largest(&found)];
         accuracy.sequences += 1;
         accuracy.alike += usize::from(classes[0] == classes[1]);
-        accuracy.largest_difference = accuracy.largest_difference.max(parity::difference(&expected, &found));
+        accuracy.largest_difference = accuracy
+            .largest_difference
+            .max(parity::difference(&expected, &found, unit));
+        if let Some(&number) = samples.numbers.get(index) {
+            let said = [&expected, &found].map(|row| f64::from(row[0]));
+            let told = pairs.iter_mut().zip(said);
+            told.for_each(|(pairs, said)| pairs.push((said, f64::from(number))));
+        }
         if let Some(&label) = samples.labels.get(index) {
             right
                 .iter_mut()
@@ -51,6 +65,9 @@ pub fn measure(saved: &SavedModel, image: &[u8], samples: &Samples) -> Result<Ac
         }
     }
     accuracy.saturations = saturations.iter().map(|&count| u64::from(count)).sum();
+    if unit.is_some() && pairs[0].len() == accuracy.sequences {
+        accuracy.numbers = Some(pairs.map(|pairs| NumberReport::new(&pairs, None)));
+    }
     if samples.labels.len() == accuracy.sequences && saved.model.config().task == Task::Classification {
         let [float, int8] = right.map(|right| Some(right as f64 / accuracy.sequences.max(1) as f64));
         (accuracy.float, accuracy.int8) = (float, int8);
@@ -58,8 +75,9 @@ pub fn measure(saved: &SavedModel, image: &[u8], samples: &Samples) -> Result<Ac
     Ok(accuracy)
 }
 
-fn to_float(logit: i32) -> f32 {
-    (f64::from(logit) / f64::from(1 << SUM_PLACES)) as f32
+fn to_float(logit: i32, unit: Option<Unit>) -> f32 {
+    let output = f64::from(logit) / f64::from(1 << SUM_PLACES);
+    unit.map_or(output, |unit| unit.number(output)) as f32
 }
 
 /// The logits after every step, by `ernn-core`, and the numbers of each sequence that did not fit.

@@ -66,19 +66,24 @@ pub(super) fn plan(saved: &SavedModel, samples: &Samples, state: StateBits) -> R
     } else {
         seen
     };
-    let readout = matrix(&network.readout_weight, hidden, SUM - source, seen)?;
+    let [weight, bias] = match network.unit {
+        Some(unit) => unit.scaled(&network.readout_weight, &network.readout_bias),
+        None => [network.readout_weight.clone(), network.readout_bias.clone()],
+    };
+    let readout = matrix(&weight, hidden, SUM - source, seen)?;
     Ok(Plan {
         format: Format::Int8,
         inputs: network.inputs,
         first: network.first,
         outputs: network.outputs,
+        unit: network.unit,
         pooling: network.pooling,
         tokens: network.tokens,
         narrow: state == StateBits::Int8,
         derived: DerivedPlan::of(&network.derivation, network.inputs),
         input: input_tensors(&network, input),
         layers,
-        readout: with_bias(readout, &network.readout_bias),
+        readout: with_bias(readout, &bias),
     })
 }
 

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::chart;
 use crate::checkpoint::SavedModel;
+use crate::export::unit::target_name;
 use crate::export::{Prepared, Samples, about};
 use crate::names::{self, line};
 use crate::{Error, Result};
@@ -34,6 +35,9 @@ struct Content<'a> {
     /// Whether logits are whole numbers, and what of them is 1.
     whole: bool,
     scale: u32,
+    /// Of a model of numbers in whole numbers: what 1 and 0 are in their unit.
+    unit: f64,
+    offset: f64,
     features: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     vocabulary: Option<&'a [String]>,
@@ -57,6 +61,13 @@ pub(super) fn html(module: &[u8], prepared: &Prepared) -> Result<String> {
     } else {
         &saved.classes
     };
+    let unit = prepared.plan.unit.filter(|_| whole);
+    let number = [target_name(saved).unwrap_or_else(|| "number".to_string())];
+    let outputs = if prepared.plan.unit.is_some() {
+        &number[..]
+    } else {
+        &outputs[..]
+    };
     let content = Content {
         name: &prepared.options.name,
         title: title(saved),
@@ -67,6 +78,8 @@ pub(super) fn html(module: &[u8], prepared: &Prepared) -> Result<String> {
         probabilities: sizes.outputs > 1,
         whole,
         scale: about::logit_scale(prepared.plan.format),
+        unit: unit.map_or(1.0, |unit| unit.deviation),
+        offset: unit.map_or(0.0, |unit| unit.mean),
         features: saved.feature_names.iter().map(line).collect(),
         vocabulary: tokens.then_some(saved.vocabulary.as_slice()),
         examples: examples(saved, prepared.samples),
@@ -139,6 +152,7 @@ fn example_name(saved: &SavedModel, samples: &Samples, index: usize, cut: bool) 
         .and_then(|&label| saved.classes.get(label as usize));
     let what = match (label, samples.real) {
         (Some(class), _) => line(class),
+        (None, true) if samples.numbers.len() > index => samples.numbers[index].to_string(),
         (None, true) => "of the data".to_string(),
         (None, false) => "drawn, of no meaning".to_string(),
     };

@@ -1,0 +1,116 @@
+//! The column with the number of each sequence: `y[n]`, the same in all rows of a series.
+
+use super::super::number::{exact, is_missing, parse_as, shown};
+use super::super::raw::Targets;
+use super::channel::Channel;
+use super::{Line, Table};
+use crate::{Error, Result};
+
+/// The numbers of such a column, one a sequence.
+pub(super) struct Target {
+    column: usize,
+    numbers: Vec<f32>,
+    /// The number of each sequence with all its digits, none for a missing one, and the line on which it stands first.
+    first: Vec<(Option<f64>, Line)>,
+    /// Where the first missing one stands.
+    missing: Option<Line>,
+    channel: Channel,
+}
+
+impl Target {
+    /// Of a table that has such a column.
+    pub fn of(table: &Table) -> Option<Target> {
+        table.columns.target.map(|column| Target {
+            column,
+            numbers: Vec::new(),
+            first: Vec::new(),
+            missing: None,
+            channel: Channel::new(),
+        })
+    }
+
+    /// Takes the number of the current row for a sequence; sequences come in order of their numbers, rows in any order.
+    pub fn read(&mut self, table: &mut Table, sequence: usize, name: &[u8]) -> Result<()> {
+        let Some(&(known, line)) = self.first.get(sequence) else {
+            let number = self.number(table)?;
+            self.channel.see(table.text(self.column), table.decimal);
+            self.numbers.push(number);
+            self.first.push((self.exact(table), table.line()));
+            return Ok(());
+        };
+        if self.exact(table) == known && known.is_some() {
+            return Ok(());
+        }
+        // Not the same: says what is wrong with the text, if it is no number.
+        self.number(table)?;
+        if self.exact(table) == known {
+            return Ok(());
+        }
+        let series = if name.is_empty() {
+            "the sequence".to_owned()
+        } else {
+            format!("series {}", shown(name))
+        };
+        let known = known.map_or("a missing number".to_owned(), |number| number.to_string());
+        let found = format!("{} for {series}", shown(table.text(self.column)));
+        let expected = format!("{known} as on line {line}, one number for all rows of a sequence");
+        Err(self.error(table, table.line(), &found, &expected))
+    }
+
+    fn exact(&self, table: &Table) -> Option<f64> {
+        exact(table.text(self.column), table.decimal)
+    }
+
+    /// The number of the current row, NaN for a missing one.
+    fn number(&mut self, table: &mut Table) -> Result<f32> {
+        let text = table.text(self.column);
+        if parse_as(text, table.decimal).is_err() {
+            let expected = match self.exact(table) {
+                Some(_) => "a finite number of at most 3.4e38 in size",
+                None => "a number, as --target says",
+            };
+            return Err(self.error(table, table.line(), &shown(text), expected));
+        }
+        if is_missing(text) {
+            self.missing.get_or_insert(table.line());
+        }
+        table.number(self.column)
+    }
+
+    fn error(&self, table: &Table, line: Line, found: &str, expected: &str) -> Error {
+        table.error(line, &table.column_place(self.column), found, expected)
+    }
+
+    /// One number a sequence; nothing if the whole column is empty, as that of new data may be.
+    pub fn finish(self, table: &Table) -> Result<Targets> {
+        let place = |line: Line| format!(", line {line}{}", table.column_place(self.column));
+        if let (Some((smallest, largest)), true) = (self.channel.lost(), table.options.table.of_model.is_empty()) {
+            let found = format!(
+                "numbers from {smallest} to {largest}, an offset too large for numbers of 32 bits (about 7 digits): most of their \
+                 differences would be lost"
+            );
+            let expected = format!("numbers with {smallest} subtracted from each");
+            return Err(Error::format(
+                table.path,
+                table.column_place(self.column),
+                found,
+                expected,
+            ));
+        }
+        let first_missing = self.missing.map(place);
+        Ok(Targets {
+            numbers: if self.numbers.iter().all(|number| number.is_nan()) {
+                Vec::new()
+            } else {
+                self.numbers
+            },
+            first_missing,
+            wanted: true,
+        })
+    }
+}
+
+/// Those of a table, if it has such a column.
+pub(super) fn finish(target: Option<Target>, table: &Table) -> Result<Targets> {
+    target.map_or_else(|| Ok(Targets::default()), |target| target.finish(table))
+}

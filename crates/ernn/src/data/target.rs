@@ -1,0 +1,110 @@
+//! Numbers to predict, one a sequence, on the scale on which they are learned.
+//!
+//! ```text
+//! z[n] = (y[n] - m) / s          m: mean, s: standard deviation of the numbers of the sequences to train on (1 if they are all alike)
+//! y[n] = s (w h[n] + b) + m = (s w) h[n] + (s b + m)     what the readout (w, b) of z gives as a number in the data's own unit
+//! ```
+//!
+//! Statistics come from the sequences to train on alone, in double precision.
+
+use serde::{Deserialize, Serialize};
+
+use super::View;
+use crate::{Error, Result};
+
+/// Mean and standard deviation of numbers to predict.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TargetScale {
+    /// Their mean, which is what a model that knows nothing says.
+    pub mean: f64,
+    /// Their standard deviation (of a whole population), 1 where it is 0.
+    pub deviation: f64,
+}
+
+impl TargetScale {
+    /// Of the numbers of these sequences; none if they have none.
+    ///
+    /// # Errors
+    /// If a number is not finite.
+    pub fn fit(view: &View) -> Result<Option<Self>> {
+        let numbers: Vec<f64> = (0..view.len())
+            .filter_map(|index| view.number(index).map(f64::from))
+            .collect();
+        if numbers.is_empty() {
+            return Ok(None);
+        }
+        if let Some(place) = numbers.iter().position(|number| !number.is_finite()) {
+            let problem = format!(
+                "sequence {}: found {}, expected a finite number to predict",
+                place + 1,
+                numbers[place]
+            );
+            return Err(Error::data("the sequences", problem));
+        }
+        let count = numbers.len() as f64;
+        let mean = numbers.iter().sum::<f64>() / count;
+        let variance = numbers.iter().map(|number| (number - mean).powi(2)).sum::<f64>() / count;
+        let alike = numbers.iter().all(|&number| number == numbers[0]);
+        let deviation = if alike || variance == 0.0 { 1.0 } else { variance.sqrt() };
+        Ok(Some(TargetScale { mean, deviation }))
+    }
+
+    /// A number on the scale that is learned.
+    pub fn scaled(&self, number: f32) -> f32 {
+        ((f64::from(number) - self.mean) / self.deviation) as f32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Part;
+
+    fn part(numbers: &[f32]) -> Part {
+        let mut part = Part::new(1);
+        numbers.iter().for_each(|_| part.push(&[0.0], None, None));
+        part.numbers = numbers.to_vec();
+        part
+    }
+
+    fn fit(numbers: &[f32]) -> Option<TargetScale> {
+        TargetScale::fit(&View::of(&part(numbers))).unwrap()
+    }
+
+    #[test]
+    fn mean_and_deviation_of_a_population() {
+        // numpy: mean([10, 20, 60]), std([10, 20, 60])
+        let scale = fit(&[10.0, 20.0, 60.0]).unwrap();
+        assert_eq!(scale.mean, 30.0);
+        assert!((scale.deviation - 21.602_468_994_692_867).abs() < 1e-12, "{scale:?}");
+        assert_eq!(fit(&[]), None);
+    }
+
+    #[test]
+    fn numbers_that_are_all_alike_keep_their_unit() {
+        let (mean, deviation) = (f64::from(0.1f32), 1.0);
+        let scale = fit(&[0.1; 7]).unwrap();
+        assert!(
+            (scale.mean - mean).abs() < 1e-15 && scale.deviation == deviation,
+            "{scale:?}"
+        );
+    }
+
+    #[test]
+    fn a_view_gives_numbers_on_the_scale() {
+        let part = part(&[10.0, 20.0, 60.0]);
+        let view = View::of(&part);
+        let scale = TargetScale::fit(&view).unwrap().unwrap();
+        let scaled = view.clone().scaled(Some(scale));
+        assert_eq!((view.number(2), scaled.number(0)), (Some(60.0), Some(-0.925_820_1)));
+        let mean: f32 = (0..3).filter_map(|index| scaled.number(index)).sum();
+        assert!(mean.abs() < 1e-6);
+    }
+
+    #[test]
+    fn what_is_not_finite_is_refused() {
+        let error = TargetScale::fit(&View::of(&part(&[1.0, f32::NAN]))).unwrap_err();
+        assert!(error.to_string().contains("sequence 2: found NaN"), "{error}");
+    }
+}

@@ -1,0 +1,158 @@
+//! What is said of numbers that were predicted, in their own unit.
+//!
+//! ```text
+//! mean absolute error        1/N sum_n |x[n] - y[n]|
+//! root mean squared error    sqrt(1/N sum_n (x[n] - y[n])^2)
+//! R2                         1 - sum_n (x[n] - y[n])^2 / sum_n (y[n] - mean y)^2      mean y: of the part that is looked at
+//! ```
+//!
+//! x: predicted, y: true. Beside them stands the answer of who knows nothing: always the mean of the sequences that were trained on. All
+//! sums can be put together again from the means, so that several parts are pooled exactly.
+
+use serde::{Deserialize, Serialize};
+
+/// Errors of numbers that were predicted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct NumberReport {
+    /// In the unit of the numbers.
+    pub mean_absolute_error: f64,
+    /// In the unit of the numbers.
+    pub root_mean_squared_error: f64,
+    /// Share of the variance that is explained; none where all true numbers are alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub r2: Option<f64>,
+    /// Mean of the true numbers.
+    pub target_mean: f64,
+    /// Standard deviation of the true numbers.
+    pub target_deviation: f64,
+    /// The errors of saying always the mean of the sequences that were trained on; none where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub always_mean: Option<AlwaysMean>,
+}
+
+/// The errors of one answer to everything.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct AlwaysMean {
+    /// The answer; of several models the mean of theirs.
+    pub answer: f64,
+    /// In the unit of the numbers.
+    pub mean_absolute_error: f64,
+    /// In the unit of the numbers.
+    pub root_mean_squared_error: f64,
+}
+
+impl NumberReport {
+    /// Of pairs (predicted, true); `trained_mean` is the mean of the numbers that were trained on.
+    pub fn new(pairs: &[(f64, f64)], trained_mean: Option<f64>) -> Self {
+        let mean_of = |value: &dyn Fn(f64, f64) -> f64| mean(pairs.iter().map(|&(found, target)| value(found, target)));
+        let target_mean = mean_of(&|_, target| target);
+        let error = mean_of(&|found, target| (found - target).powi(2));
+        let variance = mean_of(&|_, target| (target - target_mean).powi(2));
+        NumberReport {
+            mean_absolute_error: mean_of(&|found, target| (found - target).abs()),
+            root_mean_squared_error: error.sqrt(),
+            r2: r2(error, variance),
+            target_mean,
+            target_deviation: variance.sqrt(),
+            always_mean: trained_mean.map(|answer| AlwaysMean {
+                answer,
+                mean_absolute_error: mean_of(&|_, target| (answer - target).abs()),
+                root_mean_squared_error: mean_of(&|_, target| (answer - target).powi(2)).sqrt(),
+            }),
+        }
+    }
+
+    /// Several reports, each of so many numbers, as one of all.
+    pub fn pooled(parts: &[(usize, &NumberReport)]) -> Self {
+        let count = parts.iter().map(|(count, _)| count).sum::<usize>().max(1) as f64;
+        let mean_of = |value: &dyn Fn(&NumberReport) -> f64| {
+            parts
+                .iter()
+                .map(|&(count, part)| count as f64 * value(part))
+                .sum::<f64>()
+                / count
+        };
+        let target_mean = mean_of(&|part| part.target_mean);
+        let error = mean_of(&|part| part.root_mean_squared_error.powi(2));
+        let variance = mean_of(&|part| part.target_deviation.powi(2) + (part.target_mean - target_mean).powi(2));
+        let always: Option<Vec<(f64, &AlwaysMean)>> = parts
+            .iter()
+            .map(|(count, part)| Some((*count as f64, part.always_mean.as_ref()?)))
+            .collect();
+        let mean_of_always = |all: &[(f64, &AlwaysMean)], value: &dyn Fn(&AlwaysMean) -> f64| {
+            all.iter().map(|(weight, always)| weight * value(always)).sum::<f64>() / count
+        };
+        NumberReport {
+            mean_absolute_error: mean_of(&|part| part.mean_absolute_error),
+            root_mean_squared_error: error.sqrt(),
+            r2: r2(error, variance),
+            target_mean,
+            target_deviation: variance.sqrt(),
+            always_mean: always.filter(|all| !all.is_empty()).map(|all| AlwaysMean {
+                answer: mean_of_always(&all, &|always| always.answer),
+                mean_absolute_error: mean_of_always(&all, &|always| always.mean_absolute_error),
+                root_mean_squared_error: mean_of_always(&all, &|always| always.root_mean_squared_error.powi(2)).sqrt(),
+            }),
+        }
+    }
+}
+
+fn r2(error: f64, variance: f64) -> Option<f64> {
+    (variance > 0.0).then(|| 1.0 - error / variance)
+}
+
+/// 0 of nothing.
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (sum, count) = values.fold((0.0, 0_usize), |(sum, count), value| (sum + value, count + 1));
+    sum / count.max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAIRS: [(f64, f64); 5] = [(2.5, 3.0), (0.0, -0.5), (2.0, 2.0), (8.0, 7.0), (4.5, 4.0)];
+
+    fn close(found: f64, expected: f64) -> bool {
+        (found - expected).abs() < 1e-12
+    }
+
+    #[test]
+    fn as_scikit_learn_has_it() {
+        // sklearn.metrics: mean_absolute_error, root_mean_squared_error, r2_score of the first four: its own example.
+        let found = NumberReport::new(&PAIRS[..4], Some(1.0));
+        assert!(close(found.mean_absolute_error, 0.5) && close(found.root_mean_squared_error.powi(2), 0.375));
+        assert!(close(found.r2.unwrap(), 0.948_608_137_044_967_9), "{found:?}");
+        let always = found.always_mean.unwrap();
+        assert!(close(always.mean_absolute_error, (2.0 + 1.5 + 1.0 + 6.0) / 4.0));
+        assert!(close(
+            always.root_mean_squared_error.powi(2),
+            (4.0 + 2.25 + 1.0 + 36.0) / 4.0
+        ));
+    }
+
+    #[test]
+    fn parts_are_pooled_exactly() {
+        let [one, other] = [&PAIRS[..2], &PAIRS[2..]].map(|pairs| NumberReport::new(pairs, Some(3.0)));
+        let pooled = NumberReport::pooled(&[(2, &one), (3, &other)]);
+        let all = NumberReport::new(&PAIRS, Some(3.0));
+        for (found, expected) in [
+            (pooled.mean_absolute_error, all.mean_absolute_error),
+            (pooled.root_mean_squared_error, all.root_mean_squared_error),
+            (pooled.r2.unwrap(), all.r2.unwrap()),
+            (pooled.target_deviation, all.target_deviation),
+            (
+                pooled.always_mean.unwrap().root_mean_squared_error,
+                all.always_mean.unwrap().root_mean_squared_error,
+            ),
+        ] {
+            assert!(close(found, expected), "{found} {expected}");
+        }
+    }
+
+    #[test]
+    fn numbers_that_are_alike_explain_nothing() {
+        assert_eq!(NumberReport::new(&[(1.0, 2.0), (3.0, 2.0)], None).r2, None);
+        assert_eq!(NumberReport::new(&[], None).mean_absolute_error, 0.0);
+    }
+}
