@@ -46,7 +46,9 @@ fn numbers_to_predict_stand_beside_or_in_the_first_column() {
     };
     options.table.target = Some("Y".to_owned());
     let values = file("|u1", false, &[2, 2, 1], &[1, 2, 3, 4]);
-    let array = |bytes| Array::parse(bytes, "a.npz".as_ref(), "y").unwrap();
+    fn array(bytes: &[u8]) -> Array<'_> {
+        Array::parse(bytes, "a.npz".as_ref(), "y").unwrap()
+    }
     let values = Array::parse(&values, "a.npz".as_ref(), "X").unwrap();
     let read = |numbers: &[f64]| {
         let bytes = file("<f8", false, &[2], &bytes_of(numbers.iter().copied()));

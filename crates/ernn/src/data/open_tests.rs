@@ -312,7 +312,7 @@ fn groups_and_sequences_keep_their_names_in_all_parts() {
     let opened = |name: &str| {
         let options = OpenOptions {
             table: TableOptions {
-                window: name.starts_with("log").then_some(2),
+                window: name.starts_with("log").then_some(crate::data::Span::Steps(2)),
                 ..TableOptions::default()
             },
             ..OpenOptions::default()
@@ -340,6 +340,6 @@ fn groups_and_sequences_keep_their_names_in_all_parts() {
     let data = opened("log.csv");
     assert_eq!(
         (&data.group_names[..], &data.train.name(1)[..]),
-        (&["ben".to_string(), "anna".to_string()][..], "line 4")
+        (&["ben".to_string(), "anna".to_string()][..], "anna/1")
     );
 }
