@@ -11,3 +11,5 @@ pub mod reproduce;
 pub mod report;
 
 pub mod analyze;
+
+pub mod show;

@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use ernn::data::{self, DatasetFacts, MissingPolicy, OpenOptions, PartFacts, Task};
 use ernn::names;
+use ernn_lab::{report, show};
 use serde_json::{Value, json};
 
+use super::report::may_be_replaced;
 use crate::failure::Result;
 use crate::output::{self, grouped};
 use crate::reading::{ReadingFlags, open};
@@ -42,6 +44,16 @@ enum Command {
         #[command(flatten)]
         reading: Box<ReadingFlags>,
     },
+    /// Write one page to look at before training: classes, lengths, examples, channels by class and by group
+    Show {
+        /// Known name, file or folder
+        data: String,
+        /// The page; an older one is replaced, any other file is not
+        #[arg(long, value_name = "FILE", default_value = "data.html")]
+        out: PathBuf,
+        #[command(flatten)]
+        reading: Box<ReadingFlags>,
+    },
 }
 
 /// Runs `ernn data`.
@@ -59,6 +71,18 @@ pub fn run(arguments: &Arguments) -> Result<()> {
                 ..reading.options()
             };
             info(&data::describe(&open(data, &options)?), chosen, *json)
+        }
+        Command::Show { data, out, reading } => {
+            reading.refuse_unused(data, &reading.options())?;
+            may_be_replaced(out, show::GENERATOR, "page of a data set")?;
+            // Missing values are shown, whatever is done about them later.
+            let options = OpenOptions {
+                missing: reading.missing.unwrap_or(MissingPolicy::Zero),
+                ..reading.options()
+            };
+            let dataset = data::open(data, &options)?;
+            report::write(out, &show::html(&show::measure(&dataset)))?;
+            Ok(output::print(&out.display().to_string())?)
         }
     }
 }

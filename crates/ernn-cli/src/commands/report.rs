@@ -39,7 +39,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
     [&arguments.out, &markdown]
         .into_iter()
-        .try_for_each(|path| may_be_replaced(path))?;
+        .try_for_each(|path| may_be_replaced(path, GENERATOR, "report"))?;
     let found = report::collect(&arguments.runs)?;
     let written = [
         (&arguments.out, report::html(&found, &arguments.title)),
@@ -52,17 +52,17 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Nothing, or an older report.
-fn may_be_replaced(path: &Path) -> Result<()> {
+/// Nothing, or an older page of the same kind.
+pub(super) fn may_be_replaced(path: &Path, generator: &str, what: &str) -> Result<()> {
     if path.symlink_metadata().is_err() {
         return Ok(());
     }
     // A device has no end: it is not even looked into.
-    let own = || fs::read_to_string(path).is_ok_and(|text| text.contains(GENERATOR));
+    let own = || fs::read_to_string(path).is_ok_and(|text| text.contains(generator));
     if path.is_file() && own() {
         return Ok(());
     }
-    let found = format!("{}, which is no report", path.display());
-    let expected = "a name that is free, or an older report";
+    let found = format!("{}, which is no {what}", path.display());
+    let expected = "a name that is free, or an older one";
     Err(Failure::Library(Error::setting("--out", found, expected)))
 }

@@ -286,6 +286,15 @@ impl<'a> View<'a> {
         }
     }
 
+    /// Where values of a sequence were missing and have been filled, as positions in `[length, channels]`.
+    pub fn filled(&self, index: usize) -> impl Iterator<Item = usize> {
+        let (part, sequence) = self.member(index);
+        let [from, end] = [part.offsets[sequence], part.offsets[sequence + 1]].map(|step| step * part.features);
+        let first = part.filled.partition_point(|&position| position < from);
+        let own = part.filled[first..].iter().take_while(move |&&position| position < end);
+        own.map(move |position| position - from)
+    }
+
     /// Writes the values of a sequence, `[length, features]`, derived and normalized from these numbers `[length, channels]`: those of
     /// [`View::numbers`], or what an augmentation has made of them.
     ///
