@@ -192,7 +192,7 @@ fn teachers_that_do_not_fit_are_refused() {
     assert!(refusal(&other, &config).contains("with the channels"));
     let mut numbers = vowels();
     numbers.task = Task::Regression;
-    numbers.train.numbers = vec![0.5; numbers.train.len()];
+    numbers.train.numbers = (0..numbers.train.len()).map(|sequence| sequence as f32).collect();
     numbers.test = None;
     let error = refusal(&numbers, &config);
     assert!(error.contains("which has no classes of sequences"), "{error}");

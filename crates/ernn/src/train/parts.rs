@@ -241,6 +241,28 @@ mod tests {
     use super::*;
 
     #[test]
+    fn windows_that_overlap_validate_nothing() {
+        let mut train = Part::new(1);
+        for window in 0..20 {
+            train.push(&[window as f32], Some(window / 2 % 2), Some(window / 4));
+            train.overlapping.push(window % 2 == 1);
+        }
+        let dataset = Dataset {
+            classes: vec!["a".to_string(), "b".to_string()],
+            train,
+            ..Dataset::default()
+        };
+        let (fit, validation) = split(&dataset, 0.2, 1).unwrap();
+        let validation = validation.unwrap();
+        assert_eq!(
+            (fit.len(), validation.len()),
+            (16, 2),
+            "a group of four, and two of them apart"
+        );
+        assert_eq!(validation.numbers(0)[0] % 2.0, 0.0);
+    }
+
+    #[test]
     fn the_end_of_a_text_validates() {
         let text = |tokens: u32| Dataset {
             task: Task::NextToken,
