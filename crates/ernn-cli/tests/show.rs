@@ -50,7 +50,7 @@ fn the_page_says_what_there_is_and_needs_nothing_else() {
         "<h2>Lengths</h2>",
         "<h2>Examples</h2>",
         "&lt;b&gt;y</li>",
-        "12.5 %</td>",
+        "12.9 %</td>",
         "<h2>Channels by class</h2>",
         "<h2>Channels by group</h2>",
         "<th scope=\"row\">cleo</th>",
