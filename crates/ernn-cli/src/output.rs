@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use ernn::cell::Equilibria;
 use ernn::evaluate::Evaluation;
-use ernn::names;
+use ernn::names::{self, counted};
 use indicatif::ProgressBar;
 use serde::Serialize;
 
@@ -184,8 +184,8 @@ pub fn equilibria(found: &Equilibria) -> String {
         _ => format!("{} not found", percent(found.share_not_found())),
     };
     format!(
-        "equilibria: {} steps, {missed}, {:.1} iterations on average (at most {}), largest residual {:.1e}",
-        grouped(found.steps as usize),
+        "equilibria: {}, {missed}, {:.1} iterations on average (at most {}), largest residual {:.1e}",
+        counted(found.steps as usize, "step"),
         found.mean_iterations(),
         found.most_iterations,
         found.largest_residual,
@@ -201,8 +201,8 @@ fn without_equilibria(part: &str, found: &Evaluation) -> String {
         .macro_f1
         .map_or_else(String::new, |f1| format!(", macro F1 {}", percent(f1)));
     format!(
-        "{part} ({} sequences): {}, loss {:.4}\nbalanced accuracy {}{macro_f1}\n\n{}",
-        grouped(found.examples),
+        "{part} ({}): {}, loss {:.4}\nbalanced accuracy {}{macro_f1}\n\n{}",
+        counted(found.examples, "sequence"),
         Look::Bold.paint(&score(found), colors),
         found.loss,
         percent(balanced),
@@ -211,14 +211,18 @@ fn without_equilibria(part: &str, found: &Evaluation) -> String {
 }
 
 fn of_steps_or_numbers(part: &str, found: &Evaluation) -> String {
-    let (examples, score) = (grouped(found.examples), score(found));
+    let score = score(found);
+    let examples = |thing: &str| counted(found.examples, thing);
     match (found.perplexity, found.accuracy) {
         (Some(_), Some(accuracy)) => {
             let (loss, right) = (found.loss, percent(accuracy));
-            format!("{part} ({examples} tokens): {score}, loss {loss:.4}, {right} of the next tokens right")
+            format!(
+                "{part} ({}): {score}, loss {loss:.4}, {right} of the next tokens right",
+                examples("token")
+            )
         }
-        (_, Some(_)) => format!("{part} ({examples} steps): {score}, loss {:.4}", found.loss),
-        _ => format!("{part} ({examples} sequences): {score}"),
+        (_, Some(_)) => format!("{part} ({}): {score}, loss {:.4}", examples("step"), found.loss),
+        _ => format!("{part} ({}): {score}", examples("sequence")),
     }
 }
 

@@ -95,6 +95,9 @@ fn library(prepared: &Prepared) -> String {
         .into_iter()
         .chain(about::inputs(saved));
     let mut text: String = said.map(|said| format!("//! {said}\n")).collect();
+    if !prepared.plan.tokens {
+        text += &order(&saved.feature_names);
+    }
     text += "//!\n";
     text += &code;
     let list = |names: &[String]| {
@@ -135,6 +138,13 @@ fn library(prepared: &Prepared) -> String {
         let _ = writeln!(text, "    (&{sequence:?}, [{}]),", row.join(", "));
     }
     text + "];\n"
+}
+
+/// The inputs of a step, one a line with its place.
+fn order(names: &[String]) -> String {
+    let said = |(place, name): (usize, &String)| format!("//! - {place}: `{}`\n", line(name).replace('`', "'"));
+    let lines: String = names.iter().enumerate().map(said).collect();
+    format!("//!\n{lines}")
 }
 
 /// The template of a crate that computes with whole numbers.
