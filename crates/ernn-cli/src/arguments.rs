@@ -1,11 +1,14 @@
 //! The command line becomes arguments: numbers may be negative, names may have capital letters, and a wrong flag is answered with the
 //! one that was probably meant.
 
+use std::error::Error as _;
 use std::ffi::OsString;
+use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
 
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use clap::{Arg, ArgMatches, Command};
 use ernn::data::similar;
+use ernn::names;
 use ernn::train::alias;
 
 /// Reads the arguments of this process, or says what is wrong with them and ends it.
@@ -13,7 +16,8 @@ pub fn matches(command: Command) -> ArgMatches {
     let mut command = lenient(command);
     let arguments = joined(std::env::args_os());
     let matches = command.try_get_matches_from_mut(&arguments);
-    matches.unwrap_or_else(|error| with_hint(error, &command, &arguments).exit())
+    matches
+        .unwrap_or_else(|error| with_expectation(with_hint(error, &command, &arguments), &command, &arguments).exit())
 }
 
 /// Negative numbers with a signed exponent, which the parser takes for a heap of short flags, joined to the flag before them.
@@ -49,6 +53,47 @@ fn meant<'a>(written: &str, flags: &[&'a str]) -> Option<&'a str> {
     let ours = alias(&written).unwrap_or(&written);
     let known = flags.iter().copied().find(|flag| *flag == ours);
     known.or_else(|| similar(&written, flags.iter().copied()).first().copied())
+}
+
+/// A value that is no number, or none of those that a flag takes: what was found and what was expected, in our words.
+fn with_expectation(error: Error, command: &Command, arguments: &[OsString]) -> Error {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.clone()),
+        _ => None,
+    };
+    let (Some(flag), Some(found)) = (text(ContextKind::InvalidArg), text(ContextKind::InvalidValue)) else {
+        return error;
+    };
+    let Some(expected) = error.source().and_then(expected_number) else {
+        return error;
+    };
+    let flag = flag.split(' ').next().unwrap_or_default();
+    let text = format!("{flag}: found {}, expected {expected}", names::line(found));
+    Error::raw(error.kind(), text + "\n").with_cmd(addressed(command, arguments))
+}
+
+/// What a reader of numbers wants, told from its error; none of another error.
+fn expected_number(error: &(dyn std::error::Error + 'static)) -> Option<String> {
+    if let Some(error) = error.downcast_ref::<ParseIntError>() {
+        return Some(match error.kind() {
+            IntErrorKind::PosOverflow => "a smaller whole number".to_string(),
+            _ => "a whole number, 0 or more".to_string(),
+        });
+    }
+    if error.is::<ParseFloatError>() {
+        return Some("a number".to_string());
+    }
+    // `-3 is not in 0..=9`, of the parser of arguments.
+    let text = error.to_string();
+    let (_, range) = text.split_once(" is not in ")?;
+    let (least, most) = range
+        .split_once("..")
+        .map(|(least, most)| (least, most.trim_start_matches('=')))?;
+    let unbounded = [i64::MAX.to_string(), u64::MAX.to_string(), String::new()];
+    Some(match unbounded.iter().any(|bound| bound == most) {
+        true => format!("a whole number, {least} or more"),
+        false => format!("a whole number from {least} to {most}"),
+    })
 }
 
 /// The error with the flag that was probably meant.

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use ernn::cell::Equilibria;
 use ernn::evaluate::{Evaluation, NumberReport, Segments, figures};
-use ernn::names;
+use ernn::names::{self, counted};
 use indicatif::ProgressBar;
 use serde::Serialize;
 
@@ -196,8 +196,8 @@ pub fn equilibria(found: &Equilibria) -> String {
         _ => format!("{} not found", percent(found.share_not_found())),
     };
     format!(
-        "equilibria: {} steps, {missed}, {:.1} iterations on average (at most {}), largest residual {:.1e}",
-        grouped(found.steps as usize),
+        "equilibria: {}, {missed}, {:.1} iterations on average (at most {}), largest residual {:.1e}",
+        counted(found.steps as usize, "step"),
         found.mean_iterations(),
         found.most_iterations,
         found.largest_residual,
@@ -213,12 +213,12 @@ fn without_equilibria(part: &str, found: &Evaluation) -> String {
         .macro_f1
         .map_or_else(String::new, |f1| format!(", macro F1 {}", percent(f1)));
     let (what, segments) = match &found.segments {
-        None => ("sequences", String::new()),
-        Some(segments) => ("steps", format!("\n{}", self::segments(segments))),
+        None => ("sequence", String::new()),
+        Some(segments) => ("step", format!("\n{}", self::segments(segments))),
     };
     format!(
-        "{part} ({} {what}): {}, loss {:.4}\nbalanced accuracy {}{macro_f1}{segments}\n\n{}",
-        grouped(found.examples),
+        "{part} ({}): {}, loss {:.4}\nbalanced accuracy {}{macro_f1}{segments}\n\n{}",
+        counted(found.examples, what),
         Look::Bold.paint(&score(found), colors),
         found.loss,
         percent(balanced),
@@ -227,16 +227,20 @@ fn without_equilibria(part: &str, found: &Evaluation) -> String {
 }
 
 fn of_steps_or_numbers(part: &str, found: &Evaluation) -> String {
-    let (examples, score) = (grouped(found.examples), score(found));
+    let score = score(found);
+    let examples = |thing: &str| counted(found.examples, thing);
     match (found.perplexity, found.accuracy) {
         (Some(_), Some(accuracy)) => {
             let (loss, right) = (found.loss, percent(accuracy));
-            format!("{part} ({examples} tokens): {score}, loss {loss:.4}, {right} of the next tokens right")
+            format!(
+                "{part} ({}): {score}, loss {loss:.4}, {right} of the next tokens right",
+                examples("token")
+            )
         }
-        (_, Some(_)) => format!("{part} ({examples} steps): {score}, loss {:.4}", found.loss),
+        (_, Some(_)) => format!("{part} ({}): {score}, loss {:.4}", examples("step"), found.loss),
         _ => match &found.numbers {
-            Some(numbers) => format!("{part} ({examples} sequences): {}", self::numbers(numbers)),
-            None => format!("{part} ({examples} sequences): {score}"),
+            Some(numbers) => format!("{part} ({}): {}", examples("sequence"), self::numbers(numbers)),
+            None => format!("{part} ({}): {score}", examples("sequence")),
         },
     }
 }

@@ -485,7 +485,10 @@ fn bad_flags() {
             "--cells rnn,rnn",
             ["--cells: found rnn twice", "expected each one once"],
         ),
-        ("--iterations 1,x", ["invalid value 'x'", "--iterations"]),
+        (
+            "--iterations 1,x",
+            ["--iterations: found x, expected a whole number", "--iterations"],
+        ),
         ("--iterations 0", ["iterations: found 0", "expected"]),
         (
             "--iterations 3,3",
@@ -504,6 +507,8 @@ fn bad_flags() {
             "--vary rate=1",
             ["--vary: found rate, expected a setting", "config.toml"],
         ),
+        ("--vary rate=1", ["min_steps", "input_rotation"]),
+        ("--vary rate=1", ["quantize", "max_steps"]),
         (
             "--cells rnn --vary gamma=0.5",
             ["--vary: found gamma, expected a setting", "config.toml"],
@@ -529,7 +534,7 @@ fn bad_flags() {
         ("--draw 3", ["--draw: found 3", "--vary"]),
         ("--vary dropout=0 --draw 0", ["--draw: found 0", "at least 1"]),
         ("--seeds 0", ["--seeds: found 0", "expected 1 to 100"]),
-        ("--seeds many", ["invalid value 'many'", "--seeds"]),
+        ("--seeds many", ["--seeds: found many", "expected a whole number"]),
         ("--match size", ["invalid value 'size'", "hidden, parameters"]),
         ("--shard 3/2", ["found 3/2, expected I/N with I from 1 to N", "--shard"]),
         ("--shard 1", ["found 1, expected I/N", "--shard"]),

@@ -27,7 +27,7 @@ fn a_model_becomes_c_and_rust() {
     let place = trained("--cell ernn --rank 2");
     let done = place.ok("export run --to c --out c --name easy");
     assert_eq!(done.stdout, "c\n");
-    for part in ["compared with the library on 1024 steps", "flash: ", "RAM: "] {
+    for part in ["compared with the library on 1,024 steps", "flash: ", "RAM: "] {
         assert!(done.stderr.contains(part), "{}", done.stderr);
     }
     let said = if has("cc") {
@@ -44,6 +44,12 @@ fn a_model_becomes_c_and_rust() {
         place
             .text("crate/src/lib.rs")
             .contains("pub const CLASSES: &[&str] = &[\"down\", \"up\"];")
+    );
+    let order = "they are normalized here. Their order:\n//!\n//! - 0: `x`\n//! - 1: `y`\n//!\n";
+    assert!(
+        place.text("crate/src/lib.rs").contains(order),
+        "{}",
+        place.text("crate/src/lib.rs")
     );
 }
 
@@ -87,6 +93,46 @@ fn whole_numbers_say_what_they_cost() {
     assert!(done.stdout.is_empty() && !place.path("d").exists());
 }
 
+/// What whole numbers lose is said in points where it is much, and what states of 16 bits would lose.
+#[test]
+fn a_plain_loss_of_accuracy_is_warned_of() {
+    let place = Place::new();
+    // Small steps over a long sequence, which whole numbers forget.
+    let mut text = String::from("series,label,x\n");
+    for (series, step) in (0..60).flat_map(|series| (0..200).map(move |step| (series, step))) {
+        let noise = ((series * 7919 + step * 104_729) % 211) as f64 / 61.0 - 1.72;
+        let sign = if series % 2 == 0 { 0.3 } else { -0.3 };
+        text += &format!("s{series},{},{:.3}\n", ["a", "b"][series % 2], sign + noise);
+    }
+    place.write("train.csv", text);
+    let flags = "--cell ernn --rank 2 --hidden 6 --eta 0.01 --steps per-iteration --pooling last --differences false --input-noise 0";
+    place.ok(&format!(
+        "train train.csv {flags} --epochs 100 --batch-size 16 --validation 0.2 --out run"
+    ));
+    let export = "export run --to c --format int8 --calibrate train.csv";
+    let done = place.ok(&format!("{export} --state int8 --out narrow"));
+    for part in [
+        "warning: int8 loses ",
+        " points of accuracy (",
+        " % instead of ",
+        "with --state int16, the default, it is ",
+    ] {
+        assert!(done.stderr.contains(part), "no `{part}` in {}", done.stderr);
+    }
+    let place = trained("--cell gru");
+    let done = place.ok("export run --to c --out c --format int8 --calibrate train.csv");
+    assert!(!done.stderr.contains("warning: int8 loses"), "{}", done.stderr);
+}
+
+#[test]
+fn an_export_makes_the_folders_that_it_lies_in() {
+    let place = trained("--cell gru");
+    for to in ["c", "safetensors", "onnx", "torch"] {
+        place.ok(&format!("export run --to {to} --out a/{to}/b"));
+        assert!(place.path(&format!("a/{to}/b")).exists());
+    }
+}
+
 /// Half the memory a stream, and the same sizes otherwise.
 #[test]
 fn states_of_8_bits_take_half_the_memory() {
@@ -121,7 +167,7 @@ fn an_exact_ernn_is_exported_in_f32_alone() {
     let place = trained("--cell ernn --rank 2 --solver newton --contract 0.9");
     let done = place.ok("export run --to c --out c --name ernn");
     assert!(
-        done.stderr.contains("compared with the library on 1024 steps"),
+        done.stderr.contains("compared with the library on 1,024 steps"),
         "{}",
         done.stderr
     );

@@ -29,10 +29,32 @@ fn arguments_that_do_not_parse() {
         ("", "Usage"),
         ("trian", "unrecognized subcommand"),
         ("train train.csv --hiden 3", "--hidden"),
-        ("train train.csv --hidden many", "invalid value 'many'"),
-        ("train train.csv --epochs -3", "invalid value '-3'"),
-        ("train train.csv --seed x", "invalid value 'x'"),
-        ("train train.csv --sparsity much", "invalid value 'much'"),
+        (
+            "train train.csv --hidden many",
+            "--hidden: found many, expected a whole number, 0 or more",
+        ),
+        (
+            "train train.csv --epochs -3",
+            "--epochs: found -3, expected a whole number, 0 or more",
+        ),
+        (
+            "train train.csv --epochs 1.5",
+            "--epochs: found 1.5, expected a whole number",
+        ),
+        (
+            "predict run x.csv --digits 40",
+            "--digits: found 40, expected a whole number from 1 to 17",
+        ),
+        (
+            "compare train.csv --seeds two",
+            "--seeds: found two, expected a whole number",
+        ),
+        ("train train.csv --eta small", "--eta: found small, expected a number"),
+        ("train train.csv --seed x", "--seed: found x, expected a whole number"),
+        (
+            "train train.csv --sparsity much",
+            "--sparsity: found much, expected a number",
+        ),
         (
             "train train.csv --missing drop",
             "expected one of `refuse`, `interpolate`, `previous`, `zero`",
@@ -170,7 +192,7 @@ fn settings_out_of_range() {
         ("--threads 0", ["--threads: found 0", "expected 1 to 1024"]),
         (
             "--seed 18446744073709551615",
-            ["invalid value '18446744073709551615'", "number too large"],
+            ["--seed: found 18446744073709551615", "expected a smaller whole number"],
         ),
         (
             "--optimizer lion",
@@ -261,7 +283,11 @@ fn a_run_never_overwrites_another() {
     place.fails(
         "train train.csv --out run",
         2,
-        &["--out: found run, which is not empty", "--resume"],
+        &[
+            "--out: found run, which is not empty",
+            "`ernn train --resume run`",
+            "remove the folder to begin anew",
+        ],
     );
     assert!(before == place.read("run/model.safetensors"));
     place.fails(
@@ -279,16 +305,18 @@ fn runs_that_cannot_be_resumed() {
     place.fails("train --resume nowhere", 1, &["nowhere: found no config.toml"]);
     fs::create_dir(place.path("empty")).unwrap();
     place.fails("train --resume empty", 1, &["empty: found no config.toml"]);
-    place.fails(
-        "train --resume run --hidden 9",
-        2,
-        &["--resume goes on with the settings of the run"],
-    );
-    place.fails(
-        "train train.csv --resume run",
-        2,
-        &["--resume goes on with the settings of the run"],
-    );
+    for (flags, named) in [
+        ("--hidden 9", "--hidden"),
+        ("--hidden 9 --batch-size 4 --epochs 3", "--batch-size, --hidden"),
+        ("--folds 3", "--folds"),
+        ("--auto", "--auto"),
+        ("--missing zero", "--missing"),
+        ("train.csv", "DATA"),
+    ] {
+        let expected =
+            format!("--resume goes on with the settings of the run: found {named} beside it, expected --epochs");
+        place.fails(&format!("train --resume run {flags}"), 2, &[&expected]);
+    }
     place.fails(
         "train --resume run --epochs 1",
         2,
@@ -455,4 +483,21 @@ fn a_first_batch_that_diverges_says_what_can_help() {
     for wrong in ["--learning-rate", "hint:"] {
         assert!(!done.stderr.contains(wrong), "{}", done.stderr);
     }
+    // Nothing of worth is there: the same folder takes another run, and keeps nothing of the first.
+    place.ok("train train.csv --hidden 8 --rank 2 --epochs 1 --out run");
+    let report: serde_json::Value = serde_json::from_str(&place.text("run/result.json")).unwrap();
+    assert_eq!(report["ending"], "finished");
+    place.fails(
+        "train train.csv --hidden 8 --rank 2 --epochs 1 --out run",
+        2,
+        &["which is not empty"],
+    );
+    // What somebody has put beside a failed start stays.
+    place.fails(
+        "train train.csv --hidden 8 --rank 2 --iterations 100 --eta 1000 --out other",
+        1,
+        &[],
+    );
+    place.write("other/notes.txt", "mine");
+    place.fails("train train.csv --epochs 1 --out other", 2, &["which is not empty"]);
 }

@@ -133,9 +133,9 @@ fn data_list_and_info() {
     assert_eq!(list[2]["found"], Value::Null);
     place.write("gap.csv", "series,step,x,label\na,0,1,u\na,1,,u\nb,0,2,v\nb,1,3,v\n");
     let gap = place.ok("data info gap.csv").stdout;
-    assert!(gap.contains(", 1 missing values (to train, choose --missing"), "{gap}");
+    assert!(gap.contains(", 1 missing value (to train, choose --missing"), "{gap}");
     let gap = place.ok("data info gap.csv --missing previous").stdout;
-    assert!(gap.contains(", 1 missing values filled"), "{gap}");
+    assert!(gap.contains(", 1 missing value filled"), "{gap}");
     let info = place.json("data info japanese-vowels");
     assert_eq!(info["features"], 12);
     assert_eq!(info["parts"][1]["sequences"], 370);

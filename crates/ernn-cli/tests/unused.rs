@@ -96,6 +96,11 @@ fn flags_of_network_and_training_that_do_not_go_with_the_data() {
             &[&format!("{flag} does not go with")],
         );
         assert!(!place.path("run").exists(), "{}", done.stderr);
+        place.fails(
+            &format!("train {arguments} --show"),
+            2,
+            &[&format!("{flag} does not go with")],
+        );
     }
     place.fails(
         "train train.csv --cell lstm --iterations 3",
@@ -132,4 +137,40 @@ fn flags_of_prediction_that_do_not_go_with_the_model() {
         &["--length does not go with train.csv"],
     );
     place.ok("predict run train.csv --missing zero");
+}
+
+/// What is shown can be trained: `--show` refuses what training refuses, with the same words.
+#[test]
+fn show_refuses_what_training_refuses() {
+    let place = Place::new();
+    place.write("train.csv", easy_csv(40));
+    place.write("story.txt", "a b c d e f g h\n".repeat(40));
+    for arguments in [
+        "train.csv --folds 100",
+        "train.csv --folds groups",
+        "train.csv --ensemble 1",
+        "train.csv --ensemble 2 --seed 9223372036854775807",
+        "train.csv --teacher nowhere",
+        "train.csv --magnitudes --triads a,b,c",
+        "train.csv --input-rotation 1",
+        "train.csv --threads 0",
+        "train.csv --from nowhere",
+        "train.csv --auto --trials 0",
+        "train.csv --auto --budget-kb 0.001",
+        "story.txt --folds 3",
+        "story.txt --tied --embedding 3 --hidden 8",
+    ] {
+        let trained = place.run(&format!("train {arguments}"));
+        assert!(matches!(trained.code, Some(1 | 2)), "{arguments}: {}", trained.stderr);
+        let shown = place.run(&format!("train {arguments} --show"));
+        assert_eq!(
+            shown.code, trained.code,
+            "{arguments}: {}{}",
+            shown.stdout, shown.stderr
+        );
+        assert_eq!(shown.stdout, "", "{arguments}");
+        let error = |text: &str| text.lines().rfind(|line| line.starts_with("error: ")).map(String::from);
+        assert_eq!(error(&shown.stderr), error(&trained.stderr), "{arguments}");
+        assert!(error(&shown.stderr).is_some(), "{arguments}: {}", shown.stderr);
+    }
 }

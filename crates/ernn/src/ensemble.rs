@@ -66,7 +66,11 @@ pub fn resume(dataset: &Dataset, folder: &RunFolder, options: &Options, watcher:
     go(dataset, &config, members, folder, options, watcher)
 }
 
-fn check(dataset: &Dataset, config: &RunConfig, members: usize) -> Result<()> {
+/// Refuses members, data and settings of which no ensemble can be made.
+///
+/// # Errors
+/// As [`train()`].
+pub fn check(dataset: &Dataset, config: &RunConfig, members: usize) -> Result<()> {
     config.check()?;
     if !(2..=MOST_MEMBERS).contains(&members) {
         let expected = format!("2 to {MOST_MEMBERS} members");

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use ernn::cell::CellConfig;
 use ernn::data::Scheme;
+use ernn::names::counted;
 use ernn::train::Ending;
 use ernn_lab::compare::{self, Matching, Options, Plan, Request, RunDone, Shard, Start, Vary, Watcher};
 
@@ -164,8 +165,12 @@ impl Watcher for Lines {
             0 => String::new(),
             ended => format!(", {ended} of them done before"),
         };
-        let (rows, runs, out) = (start.rows, start.runs, start.out.display());
-        say(&format!("comparing {rows} rows: {runs} runs{before}, in {out}"));
+        let (rows, runs, out) = (
+            counted(start.rows, "row"),
+            counted(start.runs, "run"),
+            start.out.display(),
+        );
+        say(&format!("comparing {rows}: {runs}{before}, in {out}"));
         self.progress.started(start.ended, start.runs);
     }
 

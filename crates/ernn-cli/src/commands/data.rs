@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use ernn::data::{self, DatasetFacts, MissingPolicy, OpenOptions, PartFacts, Task};
-use ernn::names;
+use ernn::names::{self, counted};
 use ernn_lab::{report, show};
 use serde_json::{Value, json};
 
@@ -173,7 +173,7 @@ fn info(facts: &DatasetFacts, filled: bool, json: bool) -> Result<()> {
 /// `filled`: someone chose how.
 fn part_text(part: &PartFacts, classes: &[String], filled: bool) -> String {
     let mut text = match part.sequences {
-        1 => format!("{}: one sequence of {} steps", part.name, grouped(part.steps)),
+        1 => format!("{}: one sequence of {}", part.name, counted(part.steps, "step")),
         sequences => format!(
             "{}: {} sequences of {} to {} steps (median {}), {} steps in all",
             part.name,
@@ -185,14 +185,14 @@ fn part_text(part: &PartFacts, classes: &[String], filled: bool) -> String {
         ),
     };
     if part.groups > 0 {
-        text += &format!(", {} groups", part.groups);
+        text += &format!(", {}", counted(part.groups, "group"));
     }
     text += &match (part.filled, filled) {
         (0, _) => ", no missing values\n".to_string(),
-        (missing, true) => format!(", {} missing values filled\n", grouped(missing)),
+        (missing, true) => format!(", {} filled\n", counted(missing, "missing value")),
         (missing, false) => format!(
-            ", {} missing values (to train, choose --missing interpolate, previous or zero)\n",
-            grouped(missing)
+            ", {} (to train, choose --missing interpolate, previous or zero)\n",
+            counted(missing, "missing value")
         ),
     };
     for (class, count) in classes.iter().zip(&part.class_counts) {

@@ -46,7 +46,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             let names = device_names("", " and ");
             return Err(Failure::Usage(format!("{flag} is for --to {names} alone")));
         }
-        (Target::Program(program), None) => program.write(&saved, out)?,
+        (Target::Program(program), None) => {
+            super::make_parents(out)?;
+            program.write(&saved, out)?;
+        }
     }
     output::print(&out.display().to_string())?;
     Ok(())

@@ -5,9 +5,10 @@ use std::path::Path;
 use clap::{Args, ValueEnum};
 use ernn::cell::CellConfig;
 use ernn::checkpoint::SavedModel;
-use ernn::data::View;
+use ernn::data::{Task, View};
 use ernn::evaluate::figures;
-use ernn::export::{self, About, Format, Options, Parity, Samples, StateBits, Target};
+use ernn::export::{self, About, Accuracy, Format, Options, Parity, Samples, StateBits, Target};
+use ernn::names::counted;
 use ernn::train::PastRun;
 
 use super::parts::{Opened, PartName};
@@ -182,23 +183,27 @@ impl Trial {
             ));
         } else if let (Some(float), Some(int8)) = (found.float, found.int8) {
             say(&format!(
-                "accuracy on the {part} part ({} sequences): {:.2} % in f32, {:.2} % in int8 ({:+.2} points); {} sequences get another class",
-                found.sequences,
+                "accuracy on the {part} part ({}): {:.2} % in f32, {:.2} % in int8 ({:+.2} points); another class for {}",
+                counted(found.sequences, "sequence"),
                 100.0 * float,
                 100.0 * int8,
                 100.0 * (int8 - float),
-                found.sequences - found.alike
+                counted(found.sequences - found.alike, "sequence")
             ));
         } else {
             say(&format!(
-                "on the {part} part ({} sequences) logits differ from f32's by at most {:.1e} of the largest",
-                found.sequences, found.largest_difference
+                "on the {part} part ({}) logits differ from f32's by at most {:.1e} of the largest",
+                counted(found.sequences, "sequence"),
+                found.largest_difference
             ));
         }
+        if let Some(warning) = self.warning(saved, &found, &samples)? {
+            say(&format!("warning: {warning}"));
+        }
         say(&format!(
-            "saturations on the {part} part: {} numbers in {} steps",
-            found.saturations,
-            samples.steps()
+            "saturations on the {part} part: {} in {}",
+            counted(found.saturations as usize, "number"),
+            counted(samples.steps(), "step")
         ));
         if !saved.model.config().layers.iter().all(CellConfig::is_bounded) {
             say(
@@ -207,6 +212,50 @@ impl Trial {
             );
         }
         Ok(())
+    }
+}
+
+/// More than so many points of accuracy, or percent of sequences with another class, are a plain loss.
+const PLAIN_LOSS: f64 = 2.0;
+
+/// Points of accuracy that whole numbers lose, or, without labels, percent of the sequences that they give another class.
+fn lost(found: &Accuracy) -> f64 {
+    let share = match (found.float, found.int8) {
+        (Some(float), Some(int8)) => float - int8,
+        _ => 1.0 - found.alike as f64 / found.sequences.max(1) as f64,
+    };
+    100.0 * share
+}
+
+impl Trial {
+    /// A plain loss, and what states of 16 bits would do about it.
+    fn warning(&self, saved: &SavedModel, found: &Accuracy, samples: &Samples) -> Result<Option<String>> {
+        let loss = lost(found);
+        if loss <= PLAIN_LOSS || saved.model.config().task != Task::Classification {
+            return Ok(None);
+        }
+        let what = match (found.float, found.int8) {
+            (Some(float), Some(int8)) => format!(
+                "int8 loses {loss:.1} points of accuracy ({:.1} % instead of {:.1} %)",
+                100.0 * int8,
+                100.0 * float
+            ),
+            _ => format!("int8 gives {loss:.1} % of the sequences another class than f32"),
+        };
+        let helps = match self.options.state {
+            StateBits::Int16 => "--format f32 loses nothing".to_string(),
+            StateBits::Int8 => {
+                let wide = export::int_image(saved, &self.samples, StateBits::Int16)?;
+                let wide = lost(&export::measure(saved, &wide, samples)?);
+                let also = if wide > PLAIN_LOSS {
+                    ", --format f32 nothing"
+                } else {
+                    ""
+                };
+                format!("with --state int16, the default, it is {:.1}{also}", wide.max(0.0))
+            }
+        };
+        Ok(Some(format!("{what}; {helps}")))
     }
 }
 
@@ -220,8 +269,11 @@ fn say_parity(parity: Option<&Parity>) {
         ));
     }
     say(&format!(
-        "compared with the library on {} steps of {} sequences: logits differ by at most {:.1e} of the largest (allowed: {:.0e}), {} \
-         sequences get another class",
-        parity.steps, parity.sequences, parity.largest_difference, parity.bound, parity.other_classes
+        "compared with the library on {} of {}: logits differ by at most {:.1e} of the largest (allowed: {:.0e}), another class for {}",
+        counted(parity.steps, "step"),
+        counted(parity.sequences, "sequence"),
+        parity.largest_difference,
+        parity.bound,
+        counted(parity.other_classes, "sequence")
     ));
 }

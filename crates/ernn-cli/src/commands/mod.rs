@@ -84,6 +84,14 @@ fn warn_all_of_length(models: &[SavedModel], longest: usize) {
 }
 
 /// Refuses to write where something lies.
+/// Makes the folders that a file or folder is to lie in.
+fn make_parents(path: &Path) -> Result<()> {
+    match path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        Some(parent) => Ok(std::fs::create_dir_all(parent).map_err(ernn::Error::io(parent, "create"))?),
+        None => Ok(()),
+    }
+}
+
 fn must_be_free(flag: &str, path: &Path) -> Result<()> {
     match path.symlink_metadata() {
         Err(_) => Ok(()),

@@ -33,11 +33,6 @@ impl SettingFlags {
         usize::try_from(self.value(flag)?.as_integer()?).ok()
     }
 
-    /// Whether nothing was given, or this flag alone.
-    pub fn at_most(&self, flag: &str) -> bool {
-        self.0.iter().all(|(setting, _)| setting.flag == flag)
-    }
-
     /// The settings of cells that were given, by their names.
     pub fn of_layers(&self) -> impl Iterator<Item = (&'static str, Value)> {
         let given = self.0.iter();

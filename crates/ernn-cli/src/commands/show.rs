@@ -5,10 +5,9 @@ use std::fs;
 use std::path::Path;
 
 use ernn::data::{Dataset, Scheme};
+use ernn::names::counted;
 use ernn::train::{RunConfig, SETTINGS, Setting};
 use toml::{Table, Value};
-
-use crate::output::grouped;
 
 /// The column of the reasons, where the setting before is not longer.
 const REASONS: usize = 36;
@@ -28,12 +27,12 @@ pub fn text(config: &RunConfig, dataset: &Dataset, sources: &Sources) -> String 
     let reasons = Reasons::new(config, dataset, sources);
     let part = &dataset.train;
     let mut text = format!(
-        "# all settings of a run; `ernn train --config FILE{}` with them does it\n# {} sequences of up to {} steps to train on\n\n",
+        "# all settings of a run; `ernn train --config FILE{}` with them does it\n# {} of up to {} to train on\n\n",
         sources
             .folds
             .map_or_else(String::new, |folds| format!(" --folds {folds}")),
-        grouped(part.len()),
-        grouped(part.longest()),
+        counted(part.len(), "sequence"),
+        counted(part.longest(), "step"),
     );
     let mut place = Place::default();
     for line in config.resolved(dataset).to_toml().lines() {

@@ -7,9 +7,11 @@ use clap::Args;
 use ernn::Error;
 use ernn::checkpoint::EnsembleFolder;
 use ernn::data::{self, Dataset};
+use ernn::ensemble;
 use ernn::folds::{self, Request};
-use ernn::names;
+use ernn::names::{self, counted};
 use ernn::train::{self, Ending, Options, Out, Outcome, Report, RunConfig, RunFolder};
+use ernn_lab::auto;
 
 use super::run_settings::{Given, Judged, open_options, stop_on_signals, threads};
 use super::setting_flags::SettingFlags;
@@ -69,6 +71,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments, flags: &HashSet<String>) -> Result<()> {
     if arguments.show {
         let opened = opened(arguments)?;
+        refuse(arguments, &opened)?;
         let text = show::text(&opened.config, &opened.dataset, &opened.sources(flags));
         return Ok(output::print_exactly(&text)?);
     }
@@ -81,7 +84,7 @@ pub fn run(arguments: &Arguments, flags: &HashSet<String>) -> Result<()> {
         ..Options::default()
     };
     let (report, losses) = match &arguments.resume {
-        Some(folder) => resumed(arguments, folder, &options)?,
+        Some(folder) => resumed(arguments, flags, folder, &options)?,
         None => fresh(arguments, flags, &options)?,
     };
     if arguments.json {
@@ -148,12 +151,29 @@ fn opened(arguments: &Arguments) -> Result<Opened> {
         }
         Some(_) => config,
     };
+    refuse_for_data(&arguments.settings, &config, &dataset)?;
     Ok(Opened {
         config,
         file,
         dataset,
         folds,
     })
+}
+
+/// Refuses what training would be refused for, without training.
+fn refuse(arguments: &Arguments, opened: &Opened) -> Result<()> {
+    let (config, dataset) = (&opened.config, &opened.dataset);
+    threads(arguments.threads)?;
+    if let Some(request) = arguments.auto.request(arguments.folds.folds) {
+        return Ok(auto::check(dataset, config, &request)?);
+    }
+    if let Some(request) = opened.folds {
+        return Ok(folds::check(dataset, config, request)?);
+    }
+    if let Some(members) = arguments.ensemble {
+        ensemble::check(dataset, config, members)?;
+    }
+    Ok(train::check(dataset, config)?)
 }
 
 /// Whether nothing is said about how long a run trains and what judges it.
@@ -188,7 +208,6 @@ fn fresh(arguments: &Arguments, flags: &HashSet<String>, options: &Options) -> R
     }
     let opened = opened(arguments)?;
     let (config, dataset) = (&opened.config, &opened.dataset);
-    refuse_for_data(&arguments.settings, config, dataset)?;
     if output::says(Level::Verbose) {
         output::say_more(&show::text(config, dataset, &opened.sources(flags)));
     }
@@ -229,20 +248,32 @@ fn watched(run: impl FnOnce(&mut Progress) -> ernn::Result<Outcome>) -> Result<F
     Ok((outcome.report, progress.losses().to_vec()))
 }
 
-fn resumed(arguments: &Arguments, path: &Path, options: &Options) -> Result<Finished> {
-    if arguments.data.is_some()
-        || !arguments.settings.at_most("epochs")
-        || arguments.folds != FoldFlags::default()
-        || arguments.auto != AutoFlags::default()
-        || (ReadingFlags {
-            data_dir: None,
-            ..arguments.reading.clone()
-        }) != ReadingFlags::default()
-    {
-        let text =
-            "--resume goes on with the settings of the run; only --epochs, --threads, --data-dir and --json go with it";
-        return Err(Failure::Usage(text.to_string()));
+/// What goes with `--resume`.
+const WITH_RESUME: [&str; 7] = ["resume", "epochs", "threads", "data_dir", "json", "quiet", "verbose"];
+
+/// Refuses what a run that goes on cannot take, by its name.
+fn refuse_with_resume(flags: &HashSet<String>) -> Result<()> {
+    let mut stray: Vec<String> = flags
+        .iter()
+        // Groups of arguments have names as types have.
+        .filter(|flag| !WITH_RESUME.contains(&flag.as_str()) && !flag.starts_with(char::is_uppercase))
+        .map(|flag| match &flag[..] {
+            "data" => "DATA".to_string(),
+            flag => format!("--{}", flag.replace('_', "-")),
+        })
+        .collect();
+    stray.sort();
+    if stray.is_empty() {
+        return Ok(());
     }
+    Err(Failure::Usage(format!(
+        "--resume goes on with the settings of the run: found {} beside it, expected --epochs, --threads, --data-dir or --json alone",
+        stray.join(", ")
+    )))
+}
+
+fn resumed(arguments: &Arguments, flags: &HashSet<String>, path: &Path, options: &Options) -> Result<Finished> {
+    refuse_with_resume(flags)?;
     let by_folds = folds::is_run_by_folds(path);
     let ensemble = EnsembleFolder::is_at(path);
     let folder = match by_folds || ensemble {
@@ -318,7 +349,10 @@ fn summary_of_run(report: &Report, losses: &[f64]) -> String {
         ""
     };
     let chosen = match (report.validated, ended) {
-        (false, true) => format!("no validation part: the model is the last of {} epochs", report.epochs),
+        (false, true) => format!(
+            "no validation part: the model is the last of {}",
+            counted(report.epochs, "epoch")
+        ),
         _ => format!("best epoch {} of {}{validation}", report.best_epoch, report.epochs),
     };
     format!(

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use ernn::data::{Dataset, Scheme};
+use ernn::names::counted;
 use ernn::train::{Options, Report, RunConfig};
 use ernn_lab::auto::{self, Effort, Trial, Watcher};
 
@@ -89,7 +90,7 @@ impl Watcher for Lines {
     fn search_started(&mut self, trials: Option<usize>, folds: usize) {
         let trials = trials.map_or_else(
             || "as many trials as time allows".to_string(),
-            |trials| format!("{trials} trials"),
+            |trials| counted(trials, "trial"),
         );
         say(&format!(
             "searching: {trials}, judged by {folds} folds of the training part"
@@ -110,9 +111,9 @@ impl Watcher for Lines {
             },
         );
         say(&format!(
-            "round {}: {} trials, {left} left, {}; {best}",
+            "round {}: {}, {left} left, {}; {best}",
             round + 1,
-            trials.len(),
+            counted(trials.len(), "trial"),
             seconds(self.began.elapsed().as_secs_f64())
         ));
     }

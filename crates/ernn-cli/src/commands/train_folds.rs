@@ -6,7 +6,7 @@ use clap::Args;
 use ernn::data::{Dataset, Scheme};
 use ernn::evaluate::{FoldReport, FoldsReport, Spread};
 use ernn::folds::{self, Ended, FoldsStart, Request, Watcher};
-use ernn::names;
+use ernn::names::{self, counted};
 use ernn::train::{Ending, Options, Report, RunConfig, RunFolder};
 
 use crate::failure::{Failure, Result};
@@ -97,9 +97,9 @@ impl Watcher for Lines {
             .out
             .map_or_else(String::new, |out| format!(", in {}", out.display()));
         say(&format!(
-            "{} folds of {} sequences{before}{folder}",
-            start.folds,
-            grouped(start.sequences)
+            "{} of {}{before}{folder}",
+            counted(start.folds, "fold"),
+            counted(start.sequences, "sequence")
         ));
     }
 
@@ -110,10 +110,10 @@ impl Watcher for Lines {
         let group = fold.group.as_ref();
         let group = group.map_or_else(String::new, |group| format!(" (group {})", names::line(group)));
         say(&format!(
-            "{ended}/{} fold {}{group}: {score} on {} sequences, trained in {}",
+            "{ended}/{} fold {}{group}: {score} on {}, trained in {}",
             self.folds,
             fold.fold,
-            grouped(fold.sequences),
+            counted(fold.sequences, "sequence"),
             seconds(fold.train_seconds)
         ));
     }
@@ -135,7 +135,7 @@ const FEW_GROUPS: usize = 5;
 pub fn summary(report: &FoldsReport) -> String {
     let drawn = match report.trials {
         1 => String::new(),
-        trials => format!(", drawn anew after {trials} trials"),
+        trials => format!(", drawn anew after {}", counted(trials, "trial")),
     };
     let mut text = format!("{} folds{drawn}: {}", report.folds.len(), spread(report));
     if let (Some([low, high]), Some(chance)) = (report.interval, report.chance) {
@@ -183,14 +183,19 @@ fn few_groups(report: &FoldsReport) -> String {
 
 /// Which copies were held out together, and which could not be.
 fn copies(report: &FoldsReport) -> String {
+    let are = if report.copies == 1 {
+        "is a copy of another"
+    } else {
+        "are copies of others"
+    };
     let torn = match report.torn {
-        0 => "they were held out together".to_string(),
+        0 => "copies were held out together".to_string(),
         torn => format!(
             "{} of them of one in another group, which was trained on",
             grouped(torn)
         ),
     };
-    format!("\n{} sequences are copies of others; {torn}", grouped(report.copies))
+    format!("\n{} {are}; {torn}", counted(report.copies, "sequence"))
 }
 
 fn spread(report: &FoldsReport) -> String {

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use ernn::checkpoint::{EpochRecord, Phase};
 use ernn::data::Task;
 use ernn::evaluate::Metric;
+use ernn::names::counted;
 use ernn::train::{BatchProgress, Observer, Start};
 use indicatif::{ProgressBar, ProgressStyle};
 use line::{Bar, Line};
@@ -175,8 +176,9 @@ impl Observer for Progress {
             },
         ));
         say(&format!(
-            "{} epochs, {} threads{resumed}{folder}",
-            start.epochs, start.threads
+            "{}, {}{resumed}{folder}",
+            counted(start.epochs, "epoch"),
+            counted(start.threads, "thread")
         ));
     }
 

@@ -1,5 +1,6 @@
 //! Progress of many runs one after the other: a bar of all of them on a terminal, and what is left of their time everywhere.
 
+use ernn::names::counted;
 use indicatif::ProgressBar;
 
 use super::line::Line;
@@ -54,7 +55,7 @@ impl Runs {
         let line = Line::default()
             .part(0, format!("{} {:.0} %", ending(name, LONGEST_NAME), 100.0 * share))
             .part(1, self.left());
-        let head = format!("{}/{} runs", self.done, self.runs);
+        let head = format!("{}/{}", self.done, counted(self.runs, "run"));
         bar.set_message(line.with_bar(&head, self.meter.share(), terminal::width() - 1, &bar_look()));
     }
 

@@ -21,6 +21,6 @@ mod space;
 mod table;
 mod watcher;
 
-pub use run::{Effort, Request, train};
+pub use run::{Effort, Request, check, train};
 pub use table::{Trial, Trials};
 pub use watcher::Watcher;

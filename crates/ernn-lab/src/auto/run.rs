@@ -64,9 +64,7 @@ pub fn train(
     watcher: &mut dyn Watcher,
     observer: &mut dyn Observer,
 ) -> Result<Ended> {
-    config.check()?;
-    check(request)?;
-    let search = Search::new(dataset, config, request, options)?;
+    let search = begin(dataset, config, request, options)?;
     let Some((trials, candidates)) = search.run(watcher)? else {
         return Ok(Ended::Interrupted(None));
     };
@@ -95,6 +93,27 @@ pub fn train(
     finish(dataset, &settings, folder, &options, observer)
 }
 
+/// Refuses what a search would be refused for before its first trial.
+///
+/// # Errors
+/// As [`train()`].
+pub fn check(dataset: &Dataset, config: &RunConfig, request: &Request) -> Result<()> {
+    let options = Options::default();
+    begin(dataset, config, request, &options)?.candidates()?;
+    train::check(dataset, config)
+}
+
+fn begin<'a>(
+    dataset: &'a Dataset,
+    config: &'a RunConfig,
+    request: &'a Request,
+    options: &'a Options,
+) -> Result<Search<'a>> {
+    config.check()?;
+    check_request(request)?;
+    Search::new(dataset, config, request, options)
+}
+
 fn finish(
     dataset: &Dataset,
     settings: &RunConfig,
@@ -113,7 +132,7 @@ fn finish(
     })
 }
 
-fn check(request: &Request) -> Result<()> {
+fn check_request(request: &Request) -> Result<()> {
     let refuse = |name: &str, found: String, expected: String| {
         Err(Error::Setting {
             name: name.to_string(),
@@ -185,7 +204,7 @@ impl Tried {
 
 impl<'a> Search<'a> {
     fn new(dataset: &'a Dataset, config: &'a RunConfig, request: &'a Request, options: &'a Options) -> Result<Self> {
-        folds::check(dataset, config)?;
+        folds::check_data(dataset, config)?;
         let seed = config.training.seed;
         let cut = |scheme, cut: u64| data::folds(&dataset.train, scheme, seed.wrapping_add(cut));
         let scheme = match request.scheme {
@@ -221,8 +240,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// All rounds; none if someone asked to stop.
-    fn run(&self, watcher: &mut dyn Watcher) -> Result<Option<(Trials, Vec<Candidate>)>> {
+    /// What is tried, at least one.
+    fn candidates(&self) -> Result<Vec<Candidate>> {
         let space = Space::new(self.config, self.dataset, self.request.budget_kb)?;
         let wanted = match self.request.effort {
             Effort::Trials(trials) => trials,
@@ -231,12 +250,15 @@ impl<'a> Search<'a> {
         let candidates = space.candidates(wanted);
         if candidates.is_empty() {
             let budget = self.request.budget_kb.unwrap_or_default();
-            return Err(Error::Setting {
-                name: "--budget-kb".to_string(),
-                found: budget.to_string(),
-                expected: "room for the smallest model of this data".to_string(),
-            });
+            let expected = "room for the smallest model of this data";
+            return Err(Error::setting("--budget-kb", budget, expected));
         }
+        Ok(candidates)
+    }
+
+    /// All rounds; none if someone asked to stop.
+    fn run(&self, watcher: &mut dyn Watcher) -> Result<Option<(Trials, Vec<Candidate>)>> {
+        let candidates = self.candidates()?;
         let known = matches!(self.request.effort, Effort::Trials(_)).then_some(candidates.len());
         watcher.search_started(known, self.folds());
         let mut trials: Vec<Trial> = candidates

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::table::{Table, TableRow};
 use ernn::evaluate::statistics::{holm, paired};
+use ernn::names::counted;
 
 /// What a probability must lie below to be more than noise.
 const LEVEL: f64 = 0.05;
@@ -72,7 +73,8 @@ impl Pairs {
             Over::Folds => "paired over seeds and folds (corrected resampled t-test, Nadeau and Bengio 2003)",
         };
         format!(
-            "Behind the best: mean difference ± standard error, {how}; p corrected for {comparisons} comparisons (Holm)."
+            "Behind the best: mean difference ± standard error, {how}; p corrected for {} (Holm).",
+            counted(comparisons, "comparison")
         )
     }
 }

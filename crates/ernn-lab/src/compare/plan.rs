@@ -288,7 +288,7 @@ fn kind_of(settings: &RunConfig) -> String {
 fn judge(base: &RunConfig, dataset: &Dataset, request: &Request) -> Result<Part> {
     let part = match request.folds {
         Some(_) => {
-            folds::check(dataset, base)?;
+            folds::check_data(dataset, base)?;
             Part::Folds
         }
         None if request.vary.is_empty() => Part::Test,

@@ -444,7 +444,7 @@ rnn,rnn,,80,test,accuracy,,,,,4546,17.7578125,,,,0,3,0,false,,,,,
         assert!((behind.mean + 0.0375).abs() < 1e-12 && behind.p < 0.01, "{behind:?}");
         let text = table.to_markdown();
         assert!(
-            text.contains("-3.75 ± 0.25, p ") && text.contains("for 1 comparisons (Holm)"),
+            text.contains("-3.75 ± 0.25, p ") && text.contains("for 1 comparison (Holm)"),
             "{text}"
         );
         assert!(

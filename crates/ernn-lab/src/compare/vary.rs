@@ -12,7 +12,7 @@ use serde::Serialize;
 use toml::Value;
 
 use ernn::data::nearest_first;
-use ernn::train::{RunConfig, alias};
+use ernn::train::{Kind, RunConfig, SETTINGS, Setting, alias};
 use ernn::{Error, Result};
 
 /// A setting and the values that are tried.
@@ -153,10 +153,24 @@ fn names(configs: &[RunConfig]) -> Vec<String> {
         let tables = TABLES.into_iter().flat_map(|table| config.names_in(table));
         names.extend(tables.filter(|name| table_of(config, name).is_some()));
         names.extend(config.layer_names());
+        // A settings file leaves out what has its usual value.
+        let known = SETTINGS.iter().filter(|setting| has_one_value(setting));
+        let known = known.filter_map(|setting| setting.path.rsplit('.').next());
+        let varies = |name: &&str| config.has_in_layers(name) || table_of(config, name).is_some();
+        names.extend(known.filter(varies).map(String::from));
     }
     names.sort();
     names.dedup();
     names
+}
+
+/// Whether a setting is said by one value of its own.
+fn has_one_value(setting: &Setting) -> bool {
+    matches!(
+        setting.kind,
+        Kind::Whole | Kind::Number | Kind::Switch | Kind::Name | Kind::WholeOrName
+    ) && !setting.path.starts_with("training.schedule")
+        && !setting.path.ends_with(".kind")
 }
 
 fn unknown(name: &str, configs: &[RunConfig]) -> Error {

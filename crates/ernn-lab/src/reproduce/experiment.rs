@@ -264,11 +264,12 @@ fn complete(shared: &File, model: &Table, training: &Table, row: &Source, all: &
         training.insert("seed".to_string(), Value::Integer(1));
         training.insert("retrain".to_string(), Value::Boolean(false));
     });
-    let missing = missing::settings(&settings);
-    if !missing.is_empty() {
-        return Err(row.incomplete(&missing));
-    }
+    let given = settings.clone();
     let settings: RunConfig = settings.try_into().map_err(|error: toml::de::Error| {
+        let missing = missing::settings(&given);
+        if error.message().starts_with("missing field") && !missing.is_empty() {
+            return row.incomplete(&missing);
+        }
         let (found, expected) = parted(error.message());
         let key = key_of(&error);
         let line = |source: &Source| {
@@ -294,8 +295,9 @@ fn complete(shared: &File, model: &Table, training: &Table, row: &Source, all: &
 impl Source<'_> {
     fn parse(&self) -> Result<File> {
         toml::from_str(self.text).map_err(|error| {
-            if let Some(found) = missing::in_file(self.text).filter(|_| error.message().starts_with("missing field")) {
-                return self.error(None, found, COMPLETE.to_string());
+            let missing = missing::in_file(self.text);
+            if let Some((line, found)) = missing.filter(|_| error.message().starts_with("missing field")) {
+                return self.error(Some(line), found, COMPLETE.to_string());
             }
             let (found, expected) = parted(error.message());
             let before = |start| self.text.bytes().take(start).filter(|&byte| byte == b'\n').count();

@@ -114,7 +114,7 @@ fn refuses_with_file_line_found_and_expected() {
             "rnn",
             "name = \"rnn\"\n",
             "",
-            "found no name in the [[row]] of line 44, expected an experiment in TOML",
+            "line 44: found no name in the [[row]] of line 44, expected an experiment in TOML",
         ),
         (
             "rnn",
@@ -144,15 +144,15 @@ fn refuses_with_file_line_found_and_expected() {
             "shared",
             "epochs = 3\nbatch_size = 30\n",
             "",
-            "line 33, row ernn: found no training.batch_size, training.epochs, expected complete settings: in [model] and [training]",
+            "line 32, row ernn: found no training.batch_size, training.epochs, expected complete settings: in [model] and [training]",
         ),
         (
             "shared",
             "title = \"Vowels\"\nplace = 1\n",
             "",
-            "found no title, place, expected an experiment in TOML",
+            "line 1: found no title, place, expected an experiment in TOML",
         ),
-        ("shared", "limit = 90\n", "", "found no quick.limit, expected"),
+        ("shared", "limit = 90\n", "", "line 1: found no quick.limit, expected"),
         (
             "shared",
             "validation = 0.2",

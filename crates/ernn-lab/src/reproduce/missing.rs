@@ -16,8 +16,8 @@ struct Rows {
     row: Vec<Spanned<Table>>,
 }
 
-/// What is missing besides settings, in words; none if nothing is, or the text is no TOML.
-pub(super) fn in_file(text: &str) -> Option<String> {
+/// What is missing besides settings, in words, and the line of the first place where it is; none if nothing is, or the text is no TOML.
+pub(super) fn in_file(text: &str) -> Option<(usize, String)> {
     let file: Table = text.parse().ok()?;
     let mut missing = absent(&file, &SHARED, "");
     if let Some(quick) = file.get("quick").and_then(toml::Value::as_table) {
@@ -25,17 +25,19 @@ pub(super) fn in_file(text: &str) -> Option<String> {
     }
     let mut found = Vec::new();
     if !missing.is_empty() {
-        found.push(format!("no {}", missing.join(", ")));
+        found.push((1, format!("no {}", missing.join(", "))));
     }
     let rows: Rows = toml::from_str(text).ok()?;
     for row in &rows.row {
         let missing = absent(row.get_ref(), &ROW, "");
         if !missing.is_empty() {
             let line = text[..row.span().start].matches('\n').count() + 1;
-            found.push(format!("no {} in the [[row]] of line {line}", missing.join(", ")));
+            let what = format!("no {} in the [[row]] of line {line}", missing.join(", "));
+            found.push((line, what));
         }
     }
-    (!found.is_empty()).then(|| found.join(", "))
+    let (lines, found): (Vec<usize>, Vec<String>) = found.into_iter().unzip();
+    Some((*lines.first()?, found.join(", ")))
 }
 
 /// Settings without which a run is not complete and that are not given, as `training.epochs`.

@@ -29,7 +29,15 @@ impl Table {
     }
 
     pub(crate) fn markdown_rows(&self) -> String {
-        let rows = self.rows.iter().map(|row| cells(row, self.metric));
+        let rows = self.rows.iter().map(|row| {
+            let mut cells = cells(row, self.metric);
+            if let Some((_, ours)) = cells.iter_mut().find(|(name, text)| name == "ours" && text == NOTHING)
+                && row.finished > 0
+            {
+                *ours = "no test part".to_string();
+            }
+            cells
+        });
         let (mut names, mut lines) = (Vec::new(), Vec::new());
         for row in rows {
             let (row_names, values): (Vec<String>, Vec<String>) = row.into_iter().unzip();
@@ -98,7 +106,6 @@ fn ours(row: &TableRow, metric: Metric) -> String {
         Some(spread) => mean(spread, metric),
         None if row.diverged > 0 => "diverged".to_string(),
         None if row.cut_short > 0 => "cut short".to_string(),
-        None if row.finished > 0 => "no test part".to_string(),
         None => NOTHING.to_string(),
     }
 }

@@ -25,6 +25,9 @@ fn write_and_rename(path: &Path, temporary: &Path, files: &Files) -> io::Result<
         let kind = io::ErrorKind::AlreadyExists;
         return Err(io::Error::new(kind, "something lies there already"));
     }
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent)?;
+    }
     fs::create_dir(temporary)?;
     for (name, bytes) in files {
         let target = temporary.join(name);

@@ -101,6 +101,9 @@ fn library(prepared: &Prepared) -> String {
         .chain(about::output(saved))
         .chain(about::inputs(saved));
     let mut text: String = said.map(|said| format!("//! {said}\n")).collect();
+    if !prepared.plan.tokens {
+        text += &order(&saved.feature_names);
+    }
     text += "//!\n";
     text += &code;
     let list = |names: &[String]| {
@@ -169,6 +172,13 @@ fn value(prepared: &Prepared, number: &str) -> String {
          pub fn value(logits: &[{number}; SIZES.outputs]) -> f32 {{\n    {body}\n}}\n\n\
          #[cfg(test)]\n#[test]\nfn an_output_becomes_the_number() {{\n    {test}\n}}\n"
     )
+}
+
+/// The inputs of a step, one a line with its place.
+fn order(names: &[String]) -> String {
+    let said = |(place, name): (usize, &String)| format!("//! - {place}: `{}`\n", line(name).replace('`', "'"));
+    let lines: String = names.iter().enumerate().map(said).collect();
+    format!("//!\n{lines}")
 }
 
 /// The template of a crate that computes with whole numbers.

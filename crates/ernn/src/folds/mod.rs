@@ -22,10 +22,10 @@ mod predictions;
 mod run;
 mod watcher;
 
-pub use cut::{check, settings_for};
+pub use cut::{check_data, settings_for};
 pub use folder::{first_fold, is_run_by_folds, numbers, write_numbers};
 pub use one::{in_turns, one_fold};
-pub use run::{Ended, Request, in_folder, measure, resume, train};
+pub use run::{Ended, Request, check, in_folder, measure, resume, train};
 pub use watcher::{FoldsStart, Watcher};
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use super::{FoldsStart, Watcher, cut, folder, predictions};
 use crate::Result;
 use crate::data::{self, Dataset, Folds, Scheme};
 use crate::evaluate::{FoldReport, FoldsReport};
+use crate::names::counted;
 use crate::train::{self, Ending, Machine, Observer, Options, Out, Report, RunConfig, RunFolder};
 
 /// What is asked for.
@@ -48,6 +49,20 @@ pub fn train(
         folder::write_request(folder.path(), request)?;
     }
     run.go(folder, watcher, observer)
+}
+
+/// Refuses what a training by folds would be refused for before the first batch of its first fold and of its final run.
+///
+/// # Errors
+/// As [`train()`].
+pub fn check(dataset: &Dataset, config: &RunConfig, request: Request) -> Result<()> {
+    let options = Options::default();
+    let run = Run::new(dataset, config, request, &options)?;
+    train::check(&cut::dataset_of(dataset, &run.cut, 0), &run.config)?;
+    match request.final_model {
+        true => train::check(dataset, &run.config),
+        false => Ok(()),
+    }
 }
 
 /// Goes on where a training by folds was stopped.
@@ -112,7 +127,7 @@ struct Run<'a> {
 impl<'a> Run<'a> {
     fn new(dataset: &'a Dataset, config: &RunConfig, request: Request, options: &'a Options) -> Result<Self> {
         config.check()?;
-        cut::check(dataset, config)?;
+        cut::check_data(dataset, config)?;
         Ok(Run {
             dataset,
             config: cut::settings_for(config, dataset),
@@ -157,8 +172,8 @@ impl<'a> Run<'a> {
         });
         if self.cut.torn > 0 {
             watcher.warning(&format!(
-                "{} sequences are copies of one in another group: what is held out has been seen",
-                self.cut.torn
+                "{} copied from another group: what is held out has been seen",
+                counted(self.cut.torn, "sequence")
             ));
         }
         let shared = Mutex::new((watcher, 0));

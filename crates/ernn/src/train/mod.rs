@@ -44,7 +44,7 @@ pub use parts::{fingerprint, split};
 pub use past_run::PastRun;
 pub use recipe::eta;
 pub use report::{Ending, Machine, MemberReport, Report};
-pub use run::{Options, Out, Outcome, file_stem, resume, train};
+pub use run::{Options, Out, Outcome, check, file_stem, resume, train};
 pub use run_folder::RunFolder;
 pub use settings::{Given, Heading, Kind, SETTINGS, Setting, Unused, With};
 pub use teacher::TeacherSettings;

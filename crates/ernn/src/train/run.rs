@@ -92,6 +92,20 @@ pub fn train(dataset: &Dataset, config: &RunConfig, options: &Options, observer:
     in_pool(options.threads, || run.go(None, state, observer))
 }
 
+/// Refuses what a run would be refused for before its first batch, and trains nothing.
+///
+/// # Errors
+/// As [`train`].
+pub fn check(dataset: &Dataset, config: &RunConfig) -> Result<()> {
+    let dataset = from::in_order(dataset, config)?;
+    let options = Options::default();
+    let run = Run::new(&dataset, config, &options)?;
+    let state = run.first_state(Phase::Select);
+    let parts = Parts::prepare(&dataset, &run.config, state.phase)?;
+    let length = run.length(&parts, &state)?;
+    run.pass(&parts, state, length).map(drop)
+}
+
 /// Goes on with a run from its last checkpoint, or from the beginning where the folder has none; the result is the same bits as
 /// if it had never stopped. `config` is the run's own, perhaps with more epochs.
 ///
@@ -186,7 +200,8 @@ impl<'a> Run<'a> {
             folder.write_checkpoint(pass.state())?;
         }
         self.announce(&parts, &mut pass, length.epochs, folder.as_ref(), observer);
-        let mut watched = Remarks::new(observer, &self.model, &parts.fit).taught(parts.taught.as_ref());
+        let mut watched =
+            Remarks::new(observer, &self.config.training, &self.model, &parts.fit).taught(parts.taught.as_ref());
         let end = pass.run(folder.as_mut(), &self.options.stop, &mut watched);
         let (state, model) = pass.into_parts();
         if let Some((gentler, what)) = end
@@ -319,10 +334,10 @@ impl<'a> Run<'a> {
             return None;
         };
         Some(format!(
-            "one group alone validates, {} ({} sequences): the best epoch is chosen by it and the validation numbers are of it, so they say \
+            "one group alone validates, {} ({}): the best epoch is chosen by it and the validation numbers are of it, so they say \
              little about other groups; --folds groups holds out each group in turn",
             names::line(self.dataset.group_name(group)),
-            validation.len()
+            names::counted(validation.len(), "sequence")
         ))
     }
 

@@ -9,11 +9,12 @@
 //! result.json              the final report
 //! ```
 
+use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use super::{Report, RunConfig, curves};
+use super::{Ending, PastRun, Report, RunConfig, curves};
 use crate::checkpoint::{
     CHECKPOINT_FILE, EpochRecord, MODEL_FILE, RunState, SavedModel, is_temporary, remove_leftovers, write_atomically,
 };
@@ -24,6 +25,40 @@ pub(super) const METRICS_FILE: &str = "metrics.jsonl";
 const CURVES_FILE: &str = "curves.svg";
 pub(super) const RESULT_FILE: &str = "result.json";
 
+/// What a run leaves besides its metrics.
+const OF_A_START: [&str; 5] = [CONFIG_FILE, CHECKPOINT_FILE, MODEL_FILE, CURVES_FILE, RESULT_FILE];
+
+/// What training by folds leaves beside them.
+const FOLDS_FOLDER: &str = "folds";
+const OF_FOLDS: [&str; 3] = ["folds.toml", "folds.json", "predictions.csv"];
+
+/// Whether a folder holds nothing but these files, temporary ones, empty or no metrics, and folders that are allowed.
+fn holds_alone(path: &Path, files: &[&str], folder: impl Fn(&Path) -> bool) -> bool {
+    let Ok(mut entries) = fs::read_dir(path) else {
+        return false;
+    };
+    entries.all(|entry| {
+        let Ok(entry) = entry else { return false };
+        let name = entry.file_name();
+        let is_file = |name: &OsString| {
+            name == METRICS_FILE || files.iter().any(|file| name == *file) || name.to_str().is_some_and(is_temporary)
+        };
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => folder(&entry.path()),
+            Ok(_) => is_file(&name),
+            Err(_) => false,
+        }
+    })
+}
+
+/// What came of removing something that need not be there.
+fn removed(path: &Path, outcome: io::Result<()>) -> Result<()> {
+    match outcome {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io(path, "remove")(error)),
+        _ => Ok(()),
+    }
+}
+
 /// An open run folder. Holds a lock on `metrics.jsonl`, so that no second process trains in it.
 #[derive(Debug)]
 pub struct RunFolder {
@@ -33,22 +68,34 @@ pub struct RunFolder {
 
 impl RunFolder {
     /// Makes a folder of this name. An existing folder that holds anything is refused, for a run never overwrites another, unless all it holds
-    /// is the settings of a run that came to no checkpoint.
+    /// is a start that failed: settings of a run that came to no checkpoint, or a run that diverged before its first epoch was over.
     pub fn create(path: &Path) -> Result<Self> {
         Self::check_free(path)?;
         fs::create_dir_all(path).map_err(Error::io(path, "create"))?;
-        Self::with_lock(path)
+        let folder = Self::with_lock(path)?;
+        if Self::failed_at_once(path) {
+            // What the new run does not write must not stay.
+            for file in OF_A_START {
+                removed(&path.join(file), fs::remove_file(path.join(file)))?;
+            }
+            removed(&path.join(FOLDS_FOLDER), fs::remove_dir_all(path.join(FOLDS_FOLDER)))?;
+        }
+        Ok(folder)
     }
 
     /// Refuses a path where a run would overwrite something.
     pub fn check_free(path: &Path) -> Result<()> {
         let refuse = |what: &str| {
             let found = format!("{}, which is {what}", path.display());
-            let expected = "a new or empty folder (a run never overwrites another; --resume goes on with one)";
+            let expected = format!(
+                "a new or empty folder: a run never overwrites another (`ernn train --resume {}` goes on with a run; remove the folder \
+                 to begin anew)",
+                path.display()
+            );
             Err(Error::setting("--out", found, expected))
         };
         match fs::read_dir(path).map(|mut entries| entries.next().is_none()) {
-            Ok(false) if !Self::never_began(path) => refuse("not empty"),
+            Ok(false) if !Self::never_began(path) && !Self::failed_at_once(path) => refuse("not empty"),
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => refuse("a file"),
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io(path, "read")(error)),
             _ => Ok(()),
@@ -67,6 +114,17 @@ impl RunFolder {
                 .flatten()
                 .map(|entry| entry.file_name())
                 .all(|name| name == CONFIG_FILE || name == METRICS_FILE || name.to_str().is_some_and(is_temporary))
+    }
+
+    /// Whether all that lies here is a run that diverged before its first epoch was over, in all its folds: its model is the initial one.
+    fn failed_at_once(path: &Path) -> bool {
+        let past = PastRun::read(path).ok().flatten();
+        let failed = past.is_some_and(|run| run.ending == Ending::Diverged && run.epochs() == 0);
+        let folds = path.join(FOLDS_FOLDER);
+        failed
+            && holds_alone(path, &OF_A_START, |folder| {
+                folder == folds && holds_alone(&folds, &OF_FOLDS, Self::failed_at_once)
+            })
     }
 
     /// Makes `PARENT/NAME-N` with the smallest N from 1 that is free.

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::clock::trimmed;
+use crate::names::counted;
 
 /// What became of the recordings of one part.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
@@ -103,19 +104,6 @@ impl fmt::Display for RecordingFacts {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         formatter.write_str(&self.sentences().join("\n"))
     }
-}
-
-/// `1,234 windows`, `1 window`.
-fn counted(count: usize, what: &str) -> String {
-    let digits = count.to_string();
-    let mut grouped = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place) % 3 == 0 {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    format!("{grouped} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// A time as a person says it.
