@@ -78,7 +78,7 @@ fn lines(dataset: &Dataset, view: &View, chosen: &[(String, usize)]) -> String {
     Figure::new("Examples", charts.collect()).html()
 }
 
-/// Channels upwards, time across; the darker the larger, each channel by its own range.
+/// Channels upwards, time across; the stronger the shade, the larger.
 fn maps(dataset: &Dataset, view: &View, chosen: &[(String, usize)]) -> String {
     let mut html = String::from("<div class=\"charts two\">\n");
     for (title, sequence) in chosen {
@@ -91,7 +91,7 @@ fn maps(dataset: &Dataset, view: &View, chosen: &[(String, usize)]) -> String {
         names.last().cloned().unwrap_or_default(),
     );
     html + &format!(
-        "</div>\n<p class=\"soft\">Time goes to the right, channels go up from {} to {}; the darker, the larger.</p>\n",
+        "</div>\n<p class=\"soft\">Time goes to the right, channels go up from {} to {}; the stronger the shade, the larger.</p>\n",
         escaped(&first),
         escaped(&last)
     )

@@ -2,6 +2,7 @@
 
 use ernn::chart::{Bar, Chart, Figure, Scale, Side, escaped};
 use ernn::data::Task;
+use ernn::names::counted;
 
 use super::measure::{Shift, Shown};
 use super::{GENERATOR, examples};
@@ -58,16 +59,19 @@ fn summary(shown: &Shown) -> String {
     let parts = facts.parts.iter().map(|part| {
         let groups = match part.groups {
             0 => String::new(),
-            1 => " of one group".to_string(),
-            groups => format!(" of {groups} groups"),
+            groups => format!(" of {}", counted(groups, "group")),
         };
-        format!("{} sequences{groups} in the {} part", part.sequences, part.name)
+        format!(
+            "{}{groups} in the {} part",
+            counted(part.sequences, "sequence"),
+            part.name
+        )
     });
     let parts: Vec<String> = parts.collect();
     format!(
-        "{}; {} channels. {learned} Everything below is of the training part; of a test part only its number of sequences is shown.",
+        "{}; {}. {learned} Everything below is of the training part; of a test part only its number of sequences is shown.",
         parts.join(", "),
-        facts.features
+        counted(facts.features, "channel")
     )
 }
 

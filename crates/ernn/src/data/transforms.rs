@@ -122,8 +122,18 @@ fn written_triad(written: &str, names: &[String]) -> Result<Triad> {
     })
 }
 
+/// Whether names say that channels are the axes of sensors: three that differ in one letter alone, an x, a y and a z.
+pub(crate) fn are_axes(names: &[String]) -> bool {
+    !by_axes(names).is_empty()
+}
+
 /// Three names that differ in one letter alone, an x, a y and a z; names that differ in numbers at their end alone go by threes.
 fn told(names: &[String]) -> Vec<Triad> {
+    let found = by_axes(names);
+    if found.is_empty() { by_threes(names) } else { found }
+}
+
+fn by_axes(names: &[String]) -> Vec<Triad> {
     let mut found: Vec<Triad> = Vec::new();
     for (place, name) in names.iter().enumerate() {
         let others = axes(name).find_map(|[y, z]| Some([exactly(&y, names)?, exactly(&z, names)?]));
@@ -131,7 +141,7 @@ fn told(names: &[String]) -> Vec<Triad> {
             found.push([place, y, z].map(|place| place as u32));
         }
     }
-    if found.is_empty() { by_threes(names) } else { found }
+    found
 }
 
 fn free(found: &[Triad], x: usize, others: &[usize; 2]) -> bool {

@@ -19,6 +19,8 @@ const FEW: usize = 500;
 /// Folds that judge few sequences without a test part.
 const FOLDS: Scheme = Scheme::Number(5);
 /// Initial step sizes: so large, but less for long sequences, whose states would grow beyond all numbers.
+/// Standard deviation of the rotation of sensors in training, rad.
+const ROTATION: f64 = 0.3;
 const LARGEST_ETA: f64 = 0.3;
 const ETA_TIMES_STEPS: f64 = 20.0;
 
@@ -35,14 +37,36 @@ pub(super) struct Extent {
 /// The complete settings for these data where nothing is asked for.
 pub(super) fn for_dataset(source: &str, options: &OpenOptions, dataset: &Dataset, judged: bool) -> RunConfig {
     let Some(input_noise) = input_noise(source, options, dataset) else {
-        return defaults::for_source(source);
+        let mut config = defaults::for_source(source);
+        if is_own(source, options) && dataset.task == Task::StepClassification {
+            for_motion(&mut config, dataset);
+        }
+        return config;
     };
     let extent = Extent {
         sequences: dataset.train.len(),
         longest: dataset.train.longest(),
         judged: judged && dataset.validation.is_none(),
     };
-    for_extent(source, &extent, input_noise)
+    let mut config = for_extent(source, &extent, input_noise);
+    for_motion(&mut config, dataset);
+    config
+}
+
+/// Sensors whose axes have names, on several persons or devices: small motions as further channels, and sensors that are worn a little
+/// otherwise each time. What is learned is judged on another person, and these differ in both.
+fn for_motion(config: &mut RunConfig, dataset: &Dataset) {
+    let groups = View::of(&dataset.train).groups().len();
+    if groups > 1 && data::are_axes(&dataset.feature_names) {
+        config.model.transforms.compress = true;
+        config.training.input_rotation = ROTATION;
+    }
+}
+
+/// Data of one's own, as far as its kind tells.
+fn is_own(source: &str, options: &OpenOptions) -> bool {
+    let kind = kind(source, options);
+    !matches!(kind, SourceKind::Known(_) | SourceKind::RunningText | SourceKind::Texts)
 }
 
 /// The noise for sequences of numbers of one's own that have a class or a number to predict; none for other data.
@@ -153,6 +177,26 @@ mod tests {
         let eta = |steps| settings("mine.ts", &dataset(4, steps, true)).layer_setting("eta");
         assert_eq!(eta(10), Some(Value::Float(0.3)));
         assert_eq!(eta(1000), Some(Value::Float(0.02)));
+    }
+
+    #[test]
+    fn sensors_of_several_persons_are_turned_and_small_motions_are_channels() {
+        let mut data = dataset(30, 5, true);
+        let set = |data: &Dataset| {
+            let config = settings("mine.csv", data);
+            (config.model.transforms.compress, config.training.input_rotation)
+        };
+        data.train.groups = (0..30).map(|sequence| sequence / 10).collect();
+        assert_eq!(set(&data), (false, 0.0), "one channel");
+        data.feature_names = ["ax", "ay", "az", "load"].map(String::from).to_vec();
+        assert_eq!(set(&data), (true, ROTATION));
+        data.task = Task::StepClassification;
+        assert_eq!(set(&data), (true, ROTATION));
+        data.train.groups.clear();
+        assert_eq!(set(&data), (false, 0.0), "nobody says that there are several persons");
+        data.feature_names = ["c1", "c2", "c3"].map(String::from).to_vec();
+        data.train.groups = (0..30).map(|sequence| sequence / 10).collect();
+        assert_eq!(set(&data), (false, 0.0), "numbers are no axes");
     }
 
     #[test]
