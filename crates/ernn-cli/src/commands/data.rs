@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use ernn::data::{self, DatasetFacts, MissingPolicy, OpenOptions, PartFacts, Task};
+use ernn::evaluate::figures;
 use ernn::names;
 use serde_json::{Value, json};
 
@@ -171,6 +172,13 @@ fn part_text(part: &PartFacts, classes: &[String], filled: bool) -> String {
             grouped(missing)
         ),
     };
+    if let (Some(targets), Some([low, high])) = (part.targets, part.target_range) {
+        text += &format!(
+            "  numbers to predict: mean {}, standard deviation {}, {low} to {high}\n",
+            figures(targets.mean),
+            figures(targets.deviation)
+        );
+    }
     for (class, count) in classes.iter().zip(&part.class_counts) {
         text += &format!("  {}: {count}\n", names::line(class));
     }
