@@ -112,9 +112,9 @@ fn nothing_is_overwritten() {
     }
     assert_eq!(place.text("taken"), "mine");
     place.fails(
-        "export run --to edgeml --out missing/folder",
+        "export run --to edgeml --out taken/folder",
         1,
-        &["missing/folder: cannot write"],
+        &["taken", "cannot create"],
     );
 }
 

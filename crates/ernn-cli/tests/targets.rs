@@ -119,7 +119,11 @@ fn folds_ensembles_losses_and_comparisons_have_numbers() {
         2,
         &["--loss does not go with", "a number to predict"],
     );
-    place.fails(&format!("train {data} --loss squared"), 2, &["loss", "squared"]);
+    place.fails(
+        &format!("train {data} --loss squared"),
+        2,
+        &["loss: found squared", "huber"],
+    );
 }
 
 #[test]

@@ -144,6 +144,20 @@ impl Model {
         Ok((classes, PyArray1::from_iter(py, values).reshape(shape)?))
     }
 
+    /// The number of each sequence, of a model of numbers; missing values as in [`Model::predict`].
+    fn predict_numbers<'py>(
+        &self,
+        py: Python<'py>,
+        sequences: Arrays,
+        missing: Option<&str>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f32>>> {
+        let missing = missing.map_or_else(|| self.missing(), |policy| policy.parse().map_err(exception))?;
+        let part = sequences.part(missing)?;
+        let found = threads::run(py, threads, || evaluate::predict_numbers(&self.saved, &part, &[]))?;
+        Ok(PyArray1::from_vec(py, found.map_err(exception)?))
+    }
+
     /// What is worth saying about sequences of so many steps.
     fn length_note(&self, longest: usize) -> Option<String> {
         evaluate::length_note(&self.saved.model, longest)

@@ -33,6 +33,12 @@ impl Stream {
         Ok((said.class, said.probabilities.to_pyarray(py)))
     }
 
+    /// One step of raw values `[features]`; gives the number of a model of numbers after it.
+    fn push_number(&mut self, values: PyReadonlyArray1<f32>) -> PyResult<f32> {
+        self.stream.push(values.as_slice()?).map_err(exception)?;
+        Ok(self.stream.logits()[0])
+    }
+
     /// The next step is a first one.
     fn reset(&mut self) {
         self.stream.reset();

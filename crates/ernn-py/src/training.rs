@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use ernn::checkpoint::EpochRecord;
-use ernn::data::{Dataset, MissingPolicy};
+use ernn::data::{Dataset, MissingPolicy, Task};
 use ernn::train::{self, Observer, Options, Out, Start};
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyRuntimeError;
@@ -21,12 +21,14 @@ use crate::settings::Settings;
 /// The longest wait until Ctrl-C is noticed.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Labelled sequences.
+/// Sequences with a class or a number each.
 #[derive(FromPyObject)]
 pub struct Labelled<'py> {
     sequences: Arrays<'py>,
     /// The class of each sequence, an index into `classes`.
-    labels: PyReadonlyArray1<'py, u32>,
+    labels: Option<PyReadonlyArray1<'py, u32>>,
+    /// The number to predict of each sequence, in the place of a class.
+    numbers: Option<PyReadonlyArray1<'py, f32>>,
     classes: Vec<String>,
     /// How much each sequence counts.
     weights: Option<PyReadonlyArray1<'py, f32>>,
@@ -37,7 +39,12 @@ pub struct Labelled<'py> {
 impl Labelled<'_> {
     fn dataset(&self, missing: MissingPolicy) -> PyResult<Dataset> {
         let mut train = self.sequences.part(missing)?;
-        train.labels = self.labels.as_slice()?.to_vec();
+        if let Some(labels) = &self.labels {
+            train.labels = labels.as_slice()?.to_vec();
+        }
+        if let Some(numbers) = &self.numbers {
+            train.numbers = numbers.as_slice()?.to_vec();
+        }
         if let Some(weights) = &self.weights {
             train.weights = weights.as_slice()?.to_vec();
         }
@@ -50,6 +57,10 @@ impl Labelled<'_> {
                 .map(|channel| format!("channel {channel}"))
                 .collect(),
             classes: self.classes.clone(),
+            task: match self.numbers {
+                Some(_) => Task::Regression,
+                None => Task::Classification,
+            },
             train,
             ..Dataset::default()
         })

@@ -126,7 +126,8 @@ def test_every_setting_of_the_command_is_an_argument_or_a_setting_of_cells():
     )
     of_text = "tied embedding embedding_dropout"
     other_names = "seed class_weights"
-    elsewhere = set(f"{of_cells} {of_text} {other_names}".split())
+    of_numbers = "loss"
+    elsewhere = set(f"{of_cells} {of_text} {other_names} {of_numbers}".split())
     assert set(ernn._ernn.Settings.names()) - set(SequenceClassifier().get_params()) == elsewhere
 
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use ernn::data::{self, DatasetFacts, MissingPolicy, OpenOptions, PartFacts, Task};
+use ernn::evaluate::figures;
 use ernn::names::{self, counted};
 use ernn_lab::{report, show};
 use serde_json::{Value, json};
@@ -195,6 +196,13 @@ fn part_text(part: &PartFacts, classes: &[String], filled: bool) -> String {
             counted(missing, "missing value")
         ),
     };
+    if let (Some(targets), Some([low, high])) = (part.targets, part.target_range) {
+        text += &format!(
+            "  numbers to predict: mean {}, standard deviation {}, {low} to {high}\n",
+            figures(targets.mean),
+            figures(targets.deviation)
+        );
+    }
     for (class, count) in classes.iter().zip(&part.class_counts) {
         text += &format!("  {}: {count}\n", names::line(class));
     }

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use ernn::cell::Span;
 use ernn::checkpoint::{Provenance, SavedModel};
+use ernn::data::Task;
+use ernn::evaluate::figures;
 use ernn::model::Quantize;
 use ernn::names;
 use ernn::optim;
@@ -84,13 +86,16 @@ fn as_text(saved: &SavedModel, retrained: bool) -> String {
     }
     let derived = saved.derivation.names(&saved.feature_names).len() - saved.channels();
     text += &format!(
-        "size: {} values a step{}, {} classes, {} (4 bytes a nonzero parameter), in a file of {}\n",
+        "size: {} values a step{}, {}, {} (4 bytes a nonzero parameter), in a file of {}\n",
         config.input_size - derived,
         match derived {
             0 => String::new(),
             derived => format!(" and {derived} derived ones"),
         },
-        config.classes,
+        match config.task {
+            Task::Regression => "one number".to_string(),
+            _ => format!("{} classes", config.classes),
+        },
         output::size(saved.model.parameters().len(), saved.nonzero_parameters()),
         bytes(saved.file_bytes()),
     );
@@ -98,7 +103,16 @@ fn as_text(saved: &SavedModel, retrained: bool) -> String {
         text += "the cells' matrices are rounded to int8 before they are used; the tensors are those behind the rounded ones\n";
     }
     text += &origin(provenance, retrained);
-    text += &format!("classes: {}\n", names::joined(&saved.classes));
+    match provenance.targets {
+        Some(targets) => {
+            text += &format!(
+                "numbers that were trained on: mean {}, standard deviation {}; the readout gives them in their unit\n",
+                figures(targets.mean),
+                figures(targets.deviation)
+            );
+        }
+        None => text += &format!("classes: {}\n", names::joined(&saved.classes)),
+    }
     text += "\ntensor                    shape\n";
     for span in saved.model.spans() {
         let zeros = match nonzero(saved, span) {

@@ -130,6 +130,7 @@ pub(super) mod tests {
             settings: experiment.rows[0].settings.clone(),
             classes: vec!["a".to_string(), "b".to_string()],
             confusion: vec![vec![3, 1], vec![0, 4]],
+            pairs: Vec::new(),
             history: Curves {
                 train_loss: vec![1.0; validation.len()],
                 train: validation.to_vec(),

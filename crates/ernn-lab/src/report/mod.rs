@@ -14,6 +14,7 @@ mod group;
 mod markdown;
 mod overfitting;
 mod page;
+mod scatter;
 mod speed;
 mod tables;
 

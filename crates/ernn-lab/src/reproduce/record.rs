@@ -84,6 +84,9 @@ pub struct RunRecord {
     pub classes: Vec<String>,
     /// `[true class][predicted class]`, counts on the test part, where there are few enough classes.
     pub confusion: Vec<Vec<usize>>,
+    /// (predicted, true) of some numbers of the part that the run reports on, where it predicts numbers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pairs: Vec<[f32; 2]>,
     /// The epochs of the selecting pass.
     pub history: Curves,
 }
@@ -136,6 +139,16 @@ fn rounded(value: f64) -> f64 {
 pub(crate) fn validation(run: &PastRun, metric: Metric) -> Option<f64> {
     let best = run.selecting().find(|record| record.epoch == run.best_epoch)?;
     metric.after(best)
+}
+
+/// Some pairs of numbers, predicted and true: of folds those that were held out, else of the part that the run reports on.
+pub(crate) fn pairs(run: &PastRun) -> Vec<[f32; 2]> {
+    let pooled = run.folds.as_ref().map(|folds| &folds.pooled);
+    let evaluation = pooled.unwrap_or(&run.evaluation);
+    evaluation
+        .numbers
+        .as_ref()
+        .map_or_else(Vec::new, |numbers| numbers.pairs.clone())
 }
 
 /// Class names and confusion matrix, if there are few classes.

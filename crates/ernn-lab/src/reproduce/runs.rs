@@ -322,6 +322,7 @@ impl Process<'_> {
             settings: past.settings.portable(),
             classes,
             confusion,
+            pairs: record::pairs(past),
             history: Curves::of(past, metric),
         }
     }

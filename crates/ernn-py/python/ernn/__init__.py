@@ -1,6 +1,7 @@
 """Small recurrent networks on long sequences: ERNN and its peers, trained fast.
 
 - :class:`ernn.SequenceClassifier`: a scikit-learn classifier of sequences.
+- :class:`ernn.SequenceRegressor`: a scikit-learn regressor, a number for each sequence.
 - :func:`ernn.load`: a model that the command ``ernn train`` or a classifier has saved.
 - :mod:`ernn.torch`: the cells as ``torch.nn`` modules with autograd.
 - :mod:`ernn.aeon`: the classifier for aeon.
@@ -17,13 +18,18 @@ from ._model import Model, Stream, load
 if TYPE_CHECKING:
     from . import aeon, torch
     from ._classifier import SequenceClassifier
+    from ._regressor import SequenceRegressor
 
-__all__ = ["DivergedError", "Model", "SequenceClassifier", "Stream", "__version__", "aeon", "load", "torch"]
+__all__ = [
+    "DivergedError", "Model", "SequenceClassifier", "SequenceRegressor", "Stream", "__version__", "aeon", "load", "torch",
+]
 
 
 def __getattr__(name: str):
     if name == "SequenceClassifier":
         return _import_module("._classifier", __name__).SequenceClassifier
+    if name == "SequenceRegressor":
+        return _import_module("._regressor", __name__).SequenceRegressor
     if name in ("torch", "aeon"):
         return _import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,28 +1,24 @@
 """The scikit-learn classifier."""
 
-import json
-import numbers
 import os
-import warnings
 from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 
 import numpy as np
 
 try:
-    from sklearn.base import BaseEstimator, ClassifierMixin
-    from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
+    from sklearn.base import ClassifierMixin
+    from sklearn.utils import check_consistent_length, column_or_1d
     from sklearn.utils.class_weight import compute_sample_weight
     from sklearn.utils.multiclass import check_classification_targets
-    from sklearn.utils.validation import check_is_fitted
 except ImportError as error:
     raise ImportError("ernn.SequenceClassifier needs scikit-learn: pip install scikit-learn") from error
 
-from . import _ernn
-from ._model import Model, PathLike, Stream, labels_of, load
-from ._sequences import Arrays, gather, threads
+from ._estimator import Learned, SequenceEstimator
+from ._model import PathLike, labels_of, load
+from ._sequences import gather, threads
 
 
-class SequenceClassifier(ClassifierMixin, BaseEstimator):
+class SequenceClassifier(ClassifierMixin, SequenceEstimator):
     """A recurrent network that classifies sequences, trained as the command ``ernn train`` does.
 
     Every argument that is ``None`` has the command's default for data of one's own. Settings bear the names that they have in a
@@ -265,19 +261,9 @@ class SequenceClassifier(ClassifierMixin, BaseEstimator):
         check_consistent_length(range(len(sequences)), y)
         classes, labels = np.unique(y, return_inverse=True)
         weights = self._weights(sample_weight, y)
-        numbers_ = None if groups is None else group_numbers(groups, len(sequences))
-        data = _Labelled(sequences, labels.astype(np.uint32), class_names(classes), weights, numbers_)
-        settings = self._settings(sequences)
-        settings.check()
-        watch = _Watch(self.verbose, self.progress)
-        out = None if self.out is None else os.fspath(self.out)
-        native, report = _ernn.train(data, settings, threads(self.n_jobs), out, watch)
+        data = Learned(sequences, groups, labels=labels.astype(np.uint32), classes=class_names(classes), weights=weights)
+        self._train(data)
         self.classes_ = classes
-        self.n_features_in_ = sequences.features
-        self.model_ = Model(native)
-        self.history_: List[Dict[str, Any]] = watch.history
-        self.n_iter_ = len(watch.history)
-        self.report_ = json.loads(report)
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -288,16 +274,6 @@ class SequenceClassifier(ClassifierMixin, BaseEstimator):
         """Labels ``[N]`` of sequences."""
         numbers_, _ = self._predict(X)
         return self.classes_[numbers_]
-
-    def stream(self) -> Stream:
-        """A stream at its beginning: steps go in one by one, see :class:`ernn.Stream`."""
-        check_is_fitted(self)
-        return self.model_.stream()
-
-    def save(self, path: PathLike) -> None:
-        """Writes the model as the command's file (``.safetensors``)."""
-        check_is_fitted(self)
-        self.model_.save(path)
 
     @classmethod
     def load(cls, path: PathLike, **parameters: Any) -> "SequenceClassifier":
@@ -314,14 +290,16 @@ class SequenceClassifier(ClassifierMixin, BaseEstimator):
         return classifier
 
     def _predict(self, X: Any):
-        check_is_fitted(self)
-        sequences = gather(X, self.channels_first)
-        if sequences.features != self.n_features_in_:
-            raise ValueError(
-                f"X has {sequences.features} features, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features as input (channels of a step)"
-            )
+        sequences = self._gathered(X)
         return self.model_._native.predict(sequences, self.missing, threads(self.n_jobs))
+
+    def _more_settings(self) -> Dict[str, Any]:
+        given: Dict[str, Any] = {}
+        if self.teacher is not None:
+            given["teacher"] = [os.fspath(run) for run in self.teacher]
+        if self.class_weight == "balanced":
+            given["class_weights"] = "balanced"
+        return given
 
     def _weights(self, sample_weight: Any, y: np.ndarray) -> Optional[np.ndarray]:
         if isinstance(self.class_weight, str) and self.class_weight != "balanced":
@@ -340,87 +318,6 @@ class SequenceClassifier(ClassifierMixin, BaseEstimator):
             weights = weights * compute_sample_weight(by_class, y)
         return weights.astype(np.float32)
 
-    def _settings(self, sequences: Arrays) -> _ernn.Settings:
-        settings = _ernn.Settings(len(sequences), sequences.longest)
-        arguments = self.get_params(deep=False)
-        given = {name: arguments[name] for name in settings.names() if arguments.get(name) is not None}
-        given["seed"] = self._seed()
-        if self.patience and self.validation is None:
-            # What is waited for has to be measured.
-            given["validation"] = 0.2
-        if self.teacher is not None:
-            given["teacher"] = [os.fspath(run) for run in self.teacher]
-        if self.class_weight == "balanced":
-            given["class_weights"] = "balanced"
-        settings.apply(given)
-        for name, value in (self.cell_settings or {}).items():
-            settings.set_in_layers(name, value)
-        if self.missing is not None:
-            settings.set_missing(self.missing)
-        return settings
-
-    def _seed(self) -> int:
-        if isinstance(self.random_state, numbers.Integral):
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.three_d_array = True
-        tags.input_tags.allow_nan = self.missing != "refuse"
-        tags.non_deterministic = False
-        return tags
-
-
-class _Labelled:
-    """What the native side reads."""
-
-    def __init__(
-        self,
-        sequences: Arrays,
-        labels: np.ndarray,
-        classes: List[str],
-        weights: Optional[np.ndarray],
-        groups: Optional[np.ndarray],
-    ):
-        self.sequences = sequences
-        self.labels = np.ascontiguousarray(labels).reshape(-1)
-        self.classes = classes
-        self.weights = weights
-        self.groups = groups
-
-
-class _Watch:
-    """Hears of a run on the thread that called ``fit``."""
-
-    def __init__(self, verbose: int, progress: Optional[Callable[[Dict[str, Any]], Any]]):
-        self.verbose = verbose
-        self.progress = progress
-        self.history: List[Dict[str, Any]] = []
-
-    def __call__(self, kind: str, text: str) -> None:
-        if kind == "warning":
-            warnings.warn(text, stacklevel=4)
-        elif kind == "started":
-            self.say(text)
-        else:
-            record = json.loads(text)
-            self.history.append(record)
-            self.say(_line(record))
-            if self.progress is not None:
-                self.progress(record)
-
-    def say(self, text: str) -> None:
-        if self.verbose:
-            print(text, flush=True)
-
-
-def _line(record: Dict[str, Any]) -> str:
-    again = "retraining, " if record["phase"] == "retrain" else ""
-    line = f"{again}epoch {record['epoch']}: loss {record['train_loss']:.4f}, train {100 * record['train_accuracy']:.1f} %"
-    accuracy = record.get("validation_accuracy")
-    return line if accuracy is None else f"{line}, validation {100 * accuracy:.1f} %"
-
 
 def class_names(classes: np.ndarray) -> List[str]:
     """Labels as the texts that the model file has; whole numbers without a decimal point."""
@@ -429,17 +326,3 @@ def class_names(classes: np.ndarray) -> List[str]:
     if len(set(names)) != len(names):
         raise ValueError(f"y: found labels that look alike as texts ({', '.join(names)}), expected distinct ones")
     return names
-
-
-def group_numbers(groups: Any, count: int) -> np.ndarray:
-    """Groups ``[N]`` as numbers in order of first appearance, as the command counts those of a file."""
-    groups = np.asarray(groups)
-    if groups.ndim == 2 and groups.shape[1] == 1:
-        groups = groups[:, 0]
-    if groups.ndim != 1 or len(groups) != count:
-        raise ValueError(f"groups: found shape {groups.shape}, expected ({count},), one group a sequence")
-    missing = [group is None or group != group for group in groups.tolist()]
-    if any(missing):
-        raise ValueError(f"groups: found no group for sequence {missing.index(True) + 1}, expected one for each")
-    numbers_: Dict[Any, int] = {}
-    return np.array([numbers_.setdefault(group, len(numbers_)) for group in groups.tolist()], dtype=np.uint32)

@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Optional, Tuple, Union
 import numpy as np
 
 from . import _ernn
-from ._sequences import gather, threads
+from ._sequences import Arrays, gather, threads
 
 PathLike = Union[str, "os.PathLike[str]"]
 
@@ -59,19 +59,24 @@ class Model:
     def predict(
         self, X: Any, *, channels_first: bool = False, missing: Optional[str] = None, n_jobs: Optional[int] = None
     ) -> np.ndarray:
-        """Labels ``[N]`` of the likeliest classes: integers if all class names are, else the names; arguments as
-        :meth:`predict_proba`.
+        """Labels ``[N]`` of the likeliest classes: integers if all class names are, else the names; of a model of numbers the numbers
+        (float32). Arguments as :meth:`predict_proba`.
         """
+        if self._native.task == "regression":
+            return self._native.predict_numbers(self._gathered(X, channels_first), missing, threads(n_jobs))
         return labels_of(self.classes)[self._predict(X, channels_first, missing, n_jobs)[0]]
 
     def _predict(
         self, X: Any, channels_first: bool, missing: Optional[str], n_jobs: Optional[int]
     ) -> Tuple[np.ndarray, np.ndarray]:
+        return self._native.predict(self._gathered(X, channels_first), missing, threads(n_jobs))
+
+    def _gathered(self, X: Any, channels_first: bool) -> Arrays:
         sequences = gather(X, channels_first)
         note = self._native.length_note(sequences.longest)
         if note:
-            warnings.warn(note, stacklevel=3)
-        return self._native.predict(sequences, missing, threads(n_jobs))
+            warnings.warn(note, stacklevel=4)
+        return sequences
 
     def stream(self) -> "Stream":
         """A stream at its beginning: steps go in one by one, probabilities come out."""
@@ -111,17 +116,20 @@ class Stream:
     def __init__(self, model: Model):
         self._labels = labels_of(model.classes).tolist()
         self._stream = model._native.stream()
+        self._says_numbers = model._native.task == "regression"
 
     @property
     def steps(self) -> int:
         """Steps since the beginning."""
         return self._stream.steps
 
-    def push(self, step: Any) -> Tuple[Union[int, str], np.ndarray]:
+    def push(self, step: Any) -> Any:
         """One step of raw values ``[d]``; gives the likeliest class after it, as :meth:`Model.predict` does, and the probabilities
-        ``[classes]``.
+        ``[classes]``; of a model of numbers the number.
         """
         values = np.ascontiguousarray(step, dtype=np.float32).reshape(-1)
+        if self._says_numbers:
+            return self._stream.push_number(values)
         number, probabilities = self._stream.push(values)
         label = self._labels[number] if self._labels else str(number)
         return label, probabilities

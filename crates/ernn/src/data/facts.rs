@@ -1,6 +1,6 @@
 //! What a data set holds, in numbers, for `ernn data info`.
 
-use super::{Dataset, Normalization, Part, RecordingFacts, Task, View, known};
+use super::{Dataset, Normalization, Part, RecordingFacts, TargetScale, Task, View, known};
 
 /// The facts of a data set.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -47,6 +47,12 @@ pub struct PartFacts {
     pub longest: usize,
     /// Sequences of each class; empty for unlabelled data.
     pub class_counts: Vec<usize>,
+    /// Mean and standard deviation of the numbers to predict, where there are some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub targets: Option<TargetScale>,
+    /// The smallest and the largest of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target_range: Option<[f32; 2]>,
     /// Distinct groups; 0 where the data names none.
     pub groups: usize,
     /// Missing values that were filled.
@@ -90,7 +96,13 @@ fn describe_part(name: &'static str, part: &Part, classes: usize) -> PartFacts {
     groups.dedup();
     let mut class_counts = vec![0; if part.labels.is_empty() { 0 } else { classes }];
     part.labels.iter().for_each(|&label| class_counts[label as usize] += 1);
+    let ends = |ends: Option<[f32; 2]>, &number: &f32| match ends {
+        None => Some([number; 2]),
+        Some([low, high]) => Some([low.min(number), high.max(number)]),
+    };
     PartFacts {
+        targets: TargetScale::fit(&View::of(part)).ok().flatten(),
+        target_range: part.numbers.iter().fold(None, ends),
         name,
         sequences: part.len(),
         steps: part.steps(),

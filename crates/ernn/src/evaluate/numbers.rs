@@ -28,7 +28,13 @@ pub struct NumberReport {
     /// The errors of saying always the mean of the sequences that were trained on; none where that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub always_mean: Option<AlwaysMean>,
+    /// (predicted, true) of some of the numbers, spread evenly over all: what a picture shows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pairs: Vec<[f32; 2]>,
 }
+
+/// Pairs at most.
+const PAIRS: usize = 400;
 
 /// The errors of one answer to everything.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -59,6 +65,12 @@ impl NumberReport {
                 mean_absolute_error: mean_of(&|_, target| (answer - target).abs()),
                 root_mean_squared_error: mean_of(&|_, target| (answer - target).powi(2)).sqrt(),
             }),
+            pairs: spread(
+                pairs
+                    .iter()
+                    .map(|&(found, target)| [found as f32, target as f32])
+                    .collect(),
+            ),
         }
     }
 
@@ -93,8 +105,15 @@ impl NumberReport {
                 mean_absolute_error: mean_of_always(&all, &|always| always.mean_absolute_error),
                 root_mean_squared_error: mean_of_always(&all, &|always| always.root_mean_squared_error.powi(2)).sqrt(),
             }),
+            pairs: spread(parts.iter().flat_map(|(_, part)| part.pairs.iter().copied()).collect()),
         }
     }
+}
+
+/// At most so many, spread evenly over all.
+fn spread(pairs: Vec<[f32; 2]>) -> Vec<[f32; 2]> {
+    let count = pairs.len().min(PAIRS);
+    (0..count).map(|place| pairs[place * pairs.len() / count]).collect()
 }
 
 fn r2(error: f64, variance: f64) -> Option<f64> {
@@ -148,6 +167,21 @@ mod tests {
         ] {
             assert!(close(found, expected), "{found} {expected}");
         }
+    }
+
+    #[test]
+    fn a_picture_gets_some_pairs_of_all() {
+        let pairs: Vec<(f64, f64)> = (0..1000).map(|number| (f64::from(number), 0.5)).collect();
+        let report = NumberReport::new(&pairs, None);
+        assert_eq!(
+            (report.pairs.len(), report.pairs[0], report.pairs[399][0]),
+            (400, [0.0, 0.5], 997.0)
+        );
+        assert_eq!(
+            NumberReport::pooled(&[(1000, &report), (1000, &report)]).pairs.len(),
+            400
+        );
+        assert_eq!(NumberReport::new(&pairs[..3], None).pairs.len(), 3);
     }
 
     #[test]

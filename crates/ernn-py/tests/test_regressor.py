@@ -1,0 +1,105 @@
+"""The regressor: numbers in their own unit, whatever it is; what the command trains, to the bit."""
+
+import pickle
+
+import numpy as np
+import pytest
+from conftest import SMALL, ragged, waves
+
+pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import ernn
+from ernn import SequenceClassifier, SequenceRegressor
+
+
+def hertz(count=120, seed=0):
+    """Waves ``[count, 20, 1]``, and how fast they are."""
+    random = np.random.default_rng(seed)
+    y = random.uniform(5, 15, count)
+    time = np.arange(20)
+    X = np.sin(0.0628 * y[:, None] * time + random.uniform(0, 0.5, (count, 1)))
+    return X[:, :, None].astype(np.float32), y
+
+
+def small(**parameters):
+    return SequenceRegressor(**{**SMALL, "cell": "gru", "epochs": 60, "learning_rate": 0.02, "input_noise": 0.0, **parameters})
+
+
+def test_it_learns_numbers_in_their_unit():
+    (X, y), (test, truth) = hertz(), hertz(60, seed=1)
+    plain = small().fit(X, y)
+    assert plain.score(test, truth) > 0.9
+    other = small().fit(X, 1000 * y - 1e5)
+    np.testing.assert_allclose(other.predict(test), 1000 * plain.predict(test) - 1e5, atol=5)
+    numbers = plain.report_["numbers"]
+    assert numbers["r2"] > 0.9 and abs(numbers["always_mean"]["answer"] - y.mean()) < 1
+    assert plain.predict(test).dtype == np.float32
+
+
+@pytest.mark.parametrize("loss", ["mse", "mae", "huber"])
+def test_each_loss_and_every_form_of_sequences(loss):
+    X, y = ragged()
+    model = small(loss=loss, epochs=3).fit(X, y + 0.5)
+    np.testing.assert_array_equal(model.predict(X), [model.predict([x])[0] for x in X])
+    assert model.report_["settings"]["training"].get("loss", "mse") == loss
+
+
+def test_files_copies_and_streams(tmp_path):
+    X, y = hertz(40)
+    model = small(epochs=3).fit(X, y)
+    model.save(tmp_path / "model.safetensors")
+    expected = model.predict(X)
+    for other in (SequenceRegressor.load(tmp_path / "model.safetensors"), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(other.predict(X), expected)
+    np.testing.assert_array_equal(ernn.load(tmp_path / "model.safetensors").predict(X), expected)
+    stream = model.stream()
+    said = [stream.push(step) for step in X[0]]
+    assert np.float32(said[-1]) == expected[0]
+    waves_, labels = waves()
+    SequenceClassifier(**SMALL).fit(waves_, labels).save(tmp_path / "classes.safetensors")
+    with pytest.raises(ValueError, match="a model of classes"):
+        SequenceRegressor.load(tmp_path / "classes.safetensors")
+
+
+def test_groups_and_cross_validation():
+    X, y = hertz(40)
+    people = np.arange(40) % 5
+    assert small(epochs=3, validation=0.2).fit(X, y, groups=people).report_["part"] == "validation"
+    assert len(cross_val_score(clone(small(epochs=2)), X, y, cv=3)) == 3
+
+
+def test_what_is_no_number_is_refused():
+    X, y = hertz(10)
+    with pytest.raises(ValueError, match="NaN"):
+        small().fit(X, np.where(np.arange(10) == 3, np.nan, y))
+    with pytest.raises(ValueError, match="expected numbers that differ"):
+        small().fit(X, np.ones(10))
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        small().fit(X, None)
+    with pytest.raises(ValueError, match="huber"):
+        small(loss="squared").fit(X, y)
+
+
+def test_every_setting_of_the_command_is_an_argument_of_one_of_the_estimators():
+    of_classes = {"class_weight", "teacher", "teacher_weight", "teacher_temperature"}
+    assert set(SequenceClassifier().get_params()) - set(SequenceRegressor().get_params()) == of_classes
+    assert set(SequenceRegressor().get_params()) - set(SequenceClassifier().get_params()) == {"loss"}
+
+
+A_ROW_IS_A_SEQUENCE = "a row is a sequence of one channel: its length may change, and its channels are not its columns"
+EXCEPTIONS = {
+    "check_n_features_in": A_ROW_IS_A_SEQUENCE,
+    "check_n_features_in_after_fitting": A_ROW_IS_A_SEQUENCE,
+}
+
+
+@parametrize_with_checks(
+    [SequenceRegressor(hidden=8, rank=4, epochs=40, validation=0.0, random_state=0, n_jobs=1)],
+    expected_failed_checks=lambda estimator: EXCEPTIONS,
+)
+def test_of_scikit_learn(estimator, check):
+    check(estimator)
