@@ -155,7 +155,7 @@ def test_every_pooling_learns_and_streams(small, pooling):
     [
         ({"hidden": 0}, "hidden: found 0, expected a number from 1 to 65536"),
         ({"rank": 9}, "rank: found 9, expected full or a number from 1 to the hidden size, 8"),
-        ({"epochs": 0}, "epochs: found 0, expected at least 1"),
+        ({"epochs": 0}, "epochs: found 0, expected 1 to 100000000"),
         ({"learning_rate": -1.0}, "learning_rate: found -1, expected a number above 0"),
         ({"validation": 1.0}, "validation: found 1, expected a part of the training sequences"),
         ({"cell": "transformer"}, "transformer"),
