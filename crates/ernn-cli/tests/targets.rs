@@ -76,6 +76,15 @@ fn a_table_with_a_number_a_series_is_learned_and_predicted() {
         &["holes.csv, line 2, column \"hertz\"", "a missing value"],
     );
     place.fails("evaluate run new.csv", 1, &["0 numbers for 5 sequences"]);
+    let info = place
+        .ok("data info waves.csv --target hertz --group-column person")
+        .stdout;
+    assert!(info.contains("numbers to predict: mean "), "{info}");
+    let inspected = place.ok("inspect run").stdout;
+    assert!(
+        inspected.contains("one number, ") && inspected.contains("numbers that were trained on: mean "),
+        "{inspected}"
+    );
     // The settings of a run make it again.
     place.ok("train --config run/config.toml --out again");
     assert!(place.read("run/model.safetensors") == place.read("again/model.safetensors"));
@@ -114,6 +123,9 @@ fn folds_ensembles_losses_and_comparisons_have_numbers() {
         "compare {data} --cells ernn,gru --hidden 6 --epochs 2 --validation 0.2 --out both"
     ));
     assert!(table.stdout.contains("RMSE"), "{}", table.stdout);
+    assert!(text.contains("worst groups: ") && text.contains("(MAE "), "{text}");
+    place.ok("report folds huber both");
+    assert!(place.text("report.html").contains("Predicted against true"));
     place.fails(
         "train japanese-vowels --loss mae",
         2,
@@ -124,6 +136,29 @@ fn folds_ensembles_losses_and_comparisons_have_numbers() {
         2,
         &["loss: found squared", "huber"],
     );
+}
+
+#[test]
+fn a_search_and_exports_have_numbers() {
+    let place = place();
+    let data = "waves.csv --target hertz --group-column person";
+    let report = place.json(&format!(
+        "train {data} --auto --trials 2 --hidden 6 --epochs 2 --out searched"
+    ));
+    assert!(number(&report["folds"]["pooled"]["numbers"]["mean_absolute_error"]) > 0.0);
+    place.ok(&format!("train {data} --validation 0.25 {QUICK} --out run"));
+    let onnx = place.ok("export run --to onnx --out model.onnx");
+    assert!(onnx.stderr.contains("give the model's numbers"), "{}", onnx.stderr);
+    let c = place.ok("export run --to c --out c");
+    assert!(c.stderr.contains("deviations of those trained on"), "{}", c.stderr);
+    assert!(place.text("c/c.h").contains("float c_value("));
+    let whole = place.ok("export run --to c --format int8 --calibrate waves.csv --out c8");
+    assert!(
+        whole.stderr.contains("in f32, ") && whole.stderr.contains("RMSE "),
+        "{}",
+        whole.stderr
+    );
+    assert!(place.text("c8/c8.h").contains("\"hertz\" of the training data"));
 }
 
 #[test]

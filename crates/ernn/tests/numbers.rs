@@ -153,7 +153,7 @@ fn numbers_that_a_fold_holds_out_do_not_reach_its_model() {
     assert_eq!(one.provenance.targets, same.provenance.targets);
     assert!(one.model.parameters() == same.model.parameters());
     // The pooled errors are those of the predictions that each sequence got from the model that had not seen it.
-    let pooled = report.folds.unwrap().pooled;
+    let pooled = report.folds.as_ref().unwrap().pooled.clone();
     let pairs: Vec<(f64, f64)> = predictions
         .lines()
         .skip(1)
@@ -169,6 +169,12 @@ fn numbers_that_a_fold_holds_out_do_not_reach_its_model() {
     assert!(
         (found.r2.unwrap() - expected.r2.unwrap()).abs() < 1e-9,
         "{found:?} {expected:?}"
+    );
+    let groups = &report.folds.as_ref().unwrap().groups;
+    let errors: Vec<f64> = groups.iter().filter_map(|group| group.mean_absolute_error).collect();
+    assert!(
+        errors.len() == 10 && errors.is_sorted_by(|one, other| one >= other),
+        "{groups:?}"
     );
     assert!(found.always_mean.unwrap().root_mean_squared_error > 0.0);
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::Args;
 use ernn::data::{Dataset, Scheme};
-use ernn::evaluate::{FoldReport, FoldsReport, Spread};
+use ernn::evaluate::{FoldReport, FoldsReport, Spread, figures};
 use ernn::folds::{self, Ended, FoldsStart, Request, Watcher};
 use ernn::names::{self, counted};
 use ernn::train::{Ending, Options, Report, RunConfig, RunFolder};
@@ -152,10 +152,13 @@ pub fn summary(report: &FoldsReport) -> String {
     }
     if !report.groups.is_empty() {
         let worst = report.groups.iter().take(SHOWN_GROUPS).map(|group| {
+            let score = match (group.accuracy, group.mean_absolute_error) {
+                (Some(accuracy), _) => percent(accuracy),
+                (_, error) => format!("MAE {}", figures(error.unwrap_or(f64::NAN))),
+            };
             format!(
-                "{} ({} of {})",
+                "{} ({score} of {})",
                 names::line(&group.group),
-                percent(group.accuracy),
                 grouped(group.sequences)
             )
         });

@@ -46,13 +46,10 @@ fn numbers_to_predict_stand_beside_or_in_the_first_column() {
     };
     options.table.target = Some("Y".to_owned());
     let values = file("|u1", false, &[2, 2, 1], &[1, 2, 3, 4]);
-    fn array(bytes: &[u8]) -> Array<'_> {
-        Array::parse(bytes, "a.npz".as_ref(), "y").unwrap()
-    }
     let values = Array::parse(&values, "a.npz".as_ref(), "X").unwrap();
     let read = |numbers: &[f64]| {
         let bytes = file("<f8", false, &[2], &bytes_of(numbers.iter().copied()));
-        sequences(&values, beside(&array(&bytes)), &options)
+        sequences(&values, beside(&Array::parse(&bytes, "a.npz".as_ref(), "y")?), &options)
     };
     let raw = read(&[0.5, -3.0]).unwrap();
     assert_eq!((&raw.targets.numbers[..], raw.part.labels.len()), (&[0.5, -3.0][..], 0));
@@ -62,9 +59,8 @@ fn numbers_to_predict_stand_beside_or_in_the_first_column() {
     let error = read(&[0.5, 1e60]).unwrap_err().to_string();
     assert!(error.starts_with("a.npz, array y, sequence 2: found 1"), "{error}");
     let texts = file("|S2", false, &[2], b"b\0a\0");
-    let error = sequences(&values, beside(&array(&texts)), &options)
-        .unwrap_err()
-        .to_string();
+    let texts = Array::parse(&texts, "a.npz".as_ref(), "y").unwrap();
+    let error = sequences(&values, beside(&texts), &options).unwrap_err().to_string();
     assert_eq!(
         error,
         "a.npz, array y, sequence 1: found text, expected a number, as --target says"

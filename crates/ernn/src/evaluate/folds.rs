@@ -27,7 +27,7 @@ pub struct FoldsReport {
     pub chance: Option<f64>,
     /// One a fold.
     pub folds: Vec<FoldReport>,
-    /// One a group, the worst first, where the data names groups and sequences have classes.
+    /// One a group, the worst first, where the data names groups and sequences have classes or numbers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<GroupReport>,
     /// Trials among which the settings were chosen by the same sequences; 1 if they were not chosen.
@@ -73,7 +73,11 @@ pub struct GroupReport {
     /// Sequences.
     pub sequences: usize,
     /// Part of them that were classified correctly.
-    pub accuracy: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accuracy: Option<f64>,
+    /// Mean absolute error of their numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_absolute_error: Option<f64>,
 }
 
 /// What came of one fold.
@@ -83,6 +87,8 @@ pub struct FoldResult {
     pub evaluation: Option<Evaluation>,
     /// Which class each held-out sequence was given, in their order; empty for other tasks.
     pub classes: Vec<usize>,
+    /// Which number each held-out sequence was given, in their order; empty for other tasks.
+    pub numbers: Vec<f64>,
     /// Wall time of the training.
     pub train_seconds: f64,
 }
@@ -125,7 +131,10 @@ impl FoldsReport {
             },
             chance: classes.then(|| most_frequent(&pooled)).flatten(),
             folds: folds.map(fold).collect(),
-            groups: worst_first(&by_group, dataset),
+            groups: match task {
+                Task::Regression => worst_numbers_first(cut, dataset, results),
+                _ => worst_first(&by_group, dataset),
+            },
             pooled,
             trials: trials.max(1),
             copies: cut.copies,
@@ -165,11 +174,38 @@ fn worst_first(groups: &BTreeMap<u32, (usize, usize)>, dataset: &Dataset) -> Vec
     let report = |(group, &(right, all)): (&u32, &(usize, usize))| GroupReport {
         group: dataset.group_name(*group),
         sequences: all,
-        accuracy: right as f64 / all as f64,
+        accuracy: Some(right as f64 / all as f64),
+        mean_absolute_error: None,
     };
     let mut reports: Vec<GroupReport> = groups.iter().map(report).collect();
     // Equals stay in the order of their names.
-    reports.sort_by(|one, other| one.accuracy.total_cmp(&other.accuracy));
+    reports.sort_by(|one, other| one.accuracy.unwrap_or(0.0).total_cmp(&other.accuracy.unwrap_or(0.0)));
+    reports
+}
+
+/// The same of numbers, by their mean absolute errors.
+fn worst_numbers_first(cut: &Folds, dataset: &Dataset, results: &[FoldResult]) -> Vec<GroupReport> {
+    let part = &dataset.train;
+    let mut groups: BTreeMap<u32, (f64, usize)> = BTreeMap::new();
+    let folds = cut.held_out.iter().zip(results);
+    for (&sequence, number) in folds.flat_map(|(held_out, result)| held_out.iter().zip(&result.numbers)) {
+        if let Some(&group) = part.groups.get(sequence) {
+            let sum = groups.entry(group).or_default();
+            sum.0 += (number - f64::from(part.numbers[sequence])).abs();
+            sum.1 += 1;
+        }
+    }
+    let mut reports: Vec<GroupReport> = groups
+        .into_iter()
+        .map(|(group, (error, sequences))| GroupReport {
+            group: dataset.group_name(group),
+            sequences,
+            accuracy: None,
+            mean_absolute_error: Some(error / sequences as f64),
+        })
+        .collect();
+    let error = |report: &GroupReport| report.mean_absolute_error.unwrap_or(0.0);
+    reports.sort_by(|one, other| error(other).total_cmp(&error(one)));
     reports
 }
 
@@ -266,6 +302,7 @@ mod tests {
             FoldResult {
                 evaluation: Some(classes(&labels, &called)),
                 classes: called,
+                numbers: Vec::new(),
                 train_seconds: 1.0,
             }
         };
@@ -280,7 +317,7 @@ mod tests {
         let groups: Vec<(&str, f64)> = report
             .groups
             .iter()
-            .map(|group| (&group.group[..], group.accuracy))
+            .map(|group| (&group.group[..], group.accuracy.unwrap()))
             .collect();
         assert_eq!(groups, [("three", 0.5), ("8", 0.5), ("one", 1.0)]);
         assert_eq!(report.folds[1].group.as_deref(), Some("8"));
@@ -300,11 +337,13 @@ mod tests {
             FoldResult {
                 evaluation: Some(classes(&labels, &called)),
                 classes: called,
+                numbers: Vec::new(),
                 train_seconds: 1.0,
             },
             FoldResult {
                 evaluation: None,
                 classes: Vec::new(),
+                numbers: Vec::new(),
                 train_seconds: 0.5,
             },
         ];

@@ -20,7 +20,7 @@ pub(super) struct Unit {
 impl Unit {
     /// None for a model that says something else.
     pub fn of(saved: &SavedModel) -> Option<Self> {
-        (saved.model.config().task == Task::Regression).then(|| match saved.provenance.targets {
+        let unit = match saved.provenance.targets {
             Some(scale) => Unit {
                 mean: scale.mean,
                 deviation: scale.deviation,
@@ -29,7 +29,8 @@ impl Unit {
                 mean: 0.0,
                 deviation: 1.0,
             },
-        })
+        };
+        (saved.model.config().task == Task::Regression).then_some(unit)
     }
 
     /// The readout `(weight, bias)` of the number on its scale.

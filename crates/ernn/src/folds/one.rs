@@ -94,6 +94,7 @@ fn ended(dataset: &Dataset, config: &RunConfig, path: &Path) -> Result<Option<Do
             Ok(Some(Done {
                 result: FoldResult {
                     classes: classes(dataset, &outputs),
+                    numbers: numbers(dataset, &outputs),
                     evaluation: Some(past.evaluation.clone()),
                     train_seconds: past.train_seconds,
                 },
@@ -110,6 +111,7 @@ fn done(dataset: &Dataset, model: &SavedModel, report: &Report) -> Result<Done> 
     Ok(Done {
         result: FoldResult {
             classes: classes(dataset, &outputs),
+            numbers: numbers(dataset, &outputs),
             evaluation: Some(report.evaluation.clone()),
             train_seconds: report.train_seconds,
         },
@@ -124,6 +126,7 @@ fn diverged(error: &str) -> Done {
         result: FoldResult {
             evaluation: None,
             classes: Vec::new(),
+            numbers: Vec::new(),
             train_seconds: 0.0,
         },
         outputs: Vec::new(),
@@ -155,6 +158,14 @@ fn classes(dataset: &Dataset, outputs: &[Vec<f64>]) -> Vec<usize> {
     }
     let best = |row: &Vec<f64>| (0..row.len()).fold(0, |best, class| if row[class] > row[best] { class } else { best });
     outputs.iter().map(best).collect()
+}
+
+/// The numbers that were said; none for other tasks.
+fn numbers(dataset: &Dataset, outputs: &[Vec<f64>]) -> Vec<f64> {
+    match dataset.task {
+        Task::Regression => outputs.iter().map(|row| row[0]).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// Does `count` pieces of work, as many at a time as there are threads; each gets its number and its threads. What comes back stands in

@@ -18,7 +18,7 @@ use crate::data::{Normalization, Task};
 use crate::model::Workspace;
 use crate::{Error, Result};
 
-/// The largest difference that rounding may make, for logits up to 1; larger ones in proportion.
+/// The largest difference that rounding may make, for logits up to 1; larger ones in proportion; of numbers to predict in their deviations.
 const BOUND: f32 = 2e-4;
 /// Steps of the longest sequence of a model whose steps are all alike.
 const STEPS: usize = 40;
@@ -35,6 +35,8 @@ pub(super) struct Parity {
     /// Largest difference of two logits, and the largest logit.
     difference: f32,
     largest: f32,
+    /// Standard deviation of the numbers that a model of numbers was trained on.
+    deviation: Option<f32>,
 }
 
 impl fmt::Display for Parity {
@@ -44,7 +46,15 @@ impl fmt::Display for Parity {
             longest,
             difference,
             largest,
+            deviation,
         } = self;
+        if deviation.is_some() {
+            return write!(
+                f,
+                "parity: the file's bytes, run on {sequences} random sequences of 1 to {longest} steps, give the model's numbers; the \
+                 largest difference is {difference:.1e}, of numbers up to {largest:.3e}"
+            );
+        }
         write!(
             f,
             "parity: the file's bytes, run on {sequences} random sequences of 1 to {longest} steps, give the model's logits; \
@@ -66,6 +76,7 @@ pub(super) fn check(bytes: &[u8], saved: &SavedModel) -> Result<Parity> {
         longest,
         difference: 0.0,
         largest: 0.0,
+        deviation: saved.provenance.targets.map(|targets| targets.deviation as f32),
     };
     for lengths in [vec![longest, longest / 2 + 1, 1], vec![longest.div_ceil(3)]] {
         let batch = Batch::draw(saved, &lengths, &mut random);
@@ -84,12 +95,16 @@ impl Parity {
             return Err(problem(format!("{} logits, expected {}", theirs.len(), ours.len())));
         }
         let largest = ours.iter().fold(0.0f32, |most, logit| most.max(logit.abs()));
+        let bound = match self.deviation {
+            Some(deviation) => BOUND * deviation + 16.0 * f32::EPSILON * largest,
+            None => BOUND * largest.max(1.0),
+        };
         for (&ours, &theirs) in ours.iter().zip(&theirs) {
             let difference = (ours - theirs).abs();
             // Not of what is no number.
-            let close = difference <= BOUND * largest.max(1.0);
+            let close = difference <= bound;
             if !close {
-                return Err(differs(ours, theirs, largest));
+                return Err(differs(ours, theirs, bound));
             }
             self.difference = self.difference.max(difference);
         }
@@ -98,8 +113,7 @@ impl Parity {
     }
 }
 
-fn differs(ours: f32, theirs: f32, largest: f32) -> Error {
-    let bound = BOUND * largest.max(1.0);
+fn differs(ours: f32, theirs: f32, bound: f32) -> Error {
     problem(format!(
         "run on random sequences it gives the logit {theirs}, the model {ours}: more than {bound:.1e} apart. Nothing was written"
     ))
