@@ -59,6 +59,7 @@ impl RecordingFlags {
             events: events.or_else(|| settings.events.clone()),
             keep_overlap: self.keep_overlap || settings.keep_overlap,
             every_window: settings.every_window,
+            whole: settings.whole,
         }
     }
 
@@ -111,7 +112,7 @@ pub fn labels(text: &str) -> Result<Labels, String> {
         Ok(kind) => Ok(Labels::Kind(kind)),
         Err(_) if std::path::Path::new(text).is_file() => Ok(Labels::Events(PathBuf::from(text))),
         Err(_) => Err(format!(
-            "found {text:?}, expected ask, classes, or a file of events with start, end and label, which is there"
+            "found {text:?}, expected ask, classes, or the path of a file of events (start, end, label): there is no file of this name"
         )),
     }
 }

@@ -20,10 +20,10 @@ pub struct TableFlags {
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     channels: Vec<String>,
     /// Column that says which rows are one sequence [default: series]
-    #[arg(long, value_name = "NAME", alias = "series")]
+    #[arg(long, value_name = "NAME", visible_alias = "series")]
     series_column: Option<String>,
     /// Column with the person, session or device of a sequence; a split never divides a group [default: group]
-    #[arg(long, value_name = "NAME", alias = "group")]
+    #[arg(long, value_name = "NAME", visible_alias = "group")]
     group_column: Option<String>,
     /// Column by whose numbers the rows of a sequence are ordered [default: step; without one they stay in their order]
     #[arg(long, value_name = "NAME")]

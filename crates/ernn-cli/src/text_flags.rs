@@ -17,7 +17,7 @@ pub struct TextFlags {
     #[arg(long, value_name = "NAME")]
     text_column: Option<String>,
     /// Column, or JSON field, with the classes, of texts or of a table of numbers [default: label]
-    #[arg(long, value_name = "NAME", alias = "label")]
+    #[arg(long, value_name = "NAME", visible_alias = "label")]
     label_column: Option<String>,
     /// Most tokens of the vocabulary [default: 10,000 words, all characters; 20,000 words of texts to classify]
     #[arg(long, value_name = "N")]

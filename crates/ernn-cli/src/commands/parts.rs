@@ -39,6 +39,13 @@ impl Opened {
         let saved = &models[0];
         let mut options = reading.as_for(saved)?.options();
         options.text.of_model = (!saved.vocabulary.is_empty()).then(|| saved.vocabulary.clone());
+        let own = settings(saved)?.filter(|run| run.data.source == source);
+        let recordings = &mut options.table.recordings;
+        match own {
+            // The events of a run are of its own data.
+            Some(run) => recordings.events = recordings.events.take().or(run.data.table.recordings.events),
+            None => recordings.whole = true,
+        }
         reading.refuse_unused(source, &options)?;
         say_more(&format!("reading {source}: {options:?}"));
         let mut dataset = timed("reading the data", || crate::reading::open(source, &options))?;

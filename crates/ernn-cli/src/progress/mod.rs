@@ -241,7 +241,7 @@ impl Progress {
         };
         let missed = record.equilibria.as_ref().filter(|found| found.not_found > 0);
         let missed = missed.map(|found| format!("{} of the equilibria not found", percent(found.share_not_found())));
-        let best = record.best && record.phase == Phase::Select;
+        let best = record.best && record.phase == Phase::Select && record.validation_loss.is_some();
         let time = Duration::try_from_secs_f64(record.seconds).unwrap_or_default();
         Line::default()
             .part(0, format!("{head}: loss {:.4}", record.train_loss))

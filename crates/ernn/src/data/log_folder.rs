@@ -54,7 +54,10 @@ pub(super) fn open_sequences(folder: &Path, options: &OpenOptions) -> Result<Seq
 }
 
 fn cut(log: Log, part: usize, options: &OpenOptions) -> Result<Raw> {
-    let mut raw = recordings::cut(log, options.table.window, &options.table.recordings)?;
+    let mut own = options.table.recordings.clone();
+    // Only the training part is split.
+    own.whole |= part > 0;
+    let mut raw = recordings::cut(log, options.table.window, &own)?;
     if part > 0 {
         raw.keep_apart();
     }

@@ -167,7 +167,9 @@ fn check_targets(dataset: &Dataset) -> Result<()> {
         Task::NextToken => return Ok(()),
     }
     if !dataset.is_labelled() {
-        return refuse("found sequences without labels, expected a label for each to train on".to_string());
+        let expected = "a label for each to train on (--label-column names the column with classes, --target one with numbers to predict, \
+             --labels a file of events of recordings)";
+        return refuse(format!("found sequences without labels, expected {expected}"));
     }
     if dataset.classes.len() < 2 {
         let found = dataset.classes.join(", ");

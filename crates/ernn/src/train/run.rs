@@ -326,10 +326,9 @@ impl<'a> Run<'a> {
 
     /// What a validation part of a single group, taken out of the training part, can say.
     fn one_group_validates(&self, parts: &Parts) -> Option<String> {
-        let validation = parts
-            .validation
-            .as_ref()
-            .filter(|_| self.dataset.validation.is_none())?;
+        let validation = parts.validation.as_ref().filter(|_| {
+            self.dataset.validation.is_none() && self.dataset.test.is_none() && self.options.folds.is_none()
+        })?;
         let &[group] = validation.groups().as_slice() else {
             return None;
         };

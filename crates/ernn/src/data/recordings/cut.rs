@@ -79,7 +79,7 @@ fn block(log: &Log, length: Option<usize>, timing: &Timing, options: &RecordingO
     let mut groups: Vec<u32> = log.recordings.iter().enumerate().map(group).collect();
     groups.sort_unstable();
     groups.dedup();
-    let length = length.filter(|_| groups.len() == 1 && !options.every_window)?;
+    let length = length.filter(|_| groups.len() == 1 && !options.every_window && !options.whole)?;
     let rows: usize = log.recordings.iter().map(|recording| recording.rows).sum();
     let steps = rows as f64 * timing.grid.map_or(1.0, |grid| grid.rate * grid.apart);
     let windows = (steps / length as f64) as usize;
@@ -150,6 +150,9 @@ impl Cutter<'_> {
 
     fn note_gaps(&mut self, gaps: &[f64]) {
         self.facts.gaps += gaps.len();
+        if let Some(seconds) = &mut self.facts.seconds {
+            *seconds -= gaps.iter().sum::<f64>();
+        }
         for &gap in gaps {
             self.facts.longest_gap = Some(self.facts.longest_gap.map_or(gap, |longest| longest.max(gap)));
         }

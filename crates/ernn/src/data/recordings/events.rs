@@ -44,6 +44,8 @@ struct Event {
     label: u32,
     /// The recording that it is of; none: whichever has its time.
     recording: Option<String>,
+    /// Start and end as they are written.
+    written: [String; 2],
     /// The line in its file; of JSON the number of the event.
     line: usize,
 }
@@ -90,6 +92,7 @@ impl Events {
             ));
         }
         check_recordings(path, &list, log)?;
+        check_zones(path, form, log)?;
         let meanings = meanings(&list, form, log, timing);
         let reading = |meaning: &Meaning| Events::with(list.clone(), *meaning, timing.clock);
         let all: Vec<Events> = meanings.iter().map(reading).collect();
@@ -111,14 +114,12 @@ impl Events {
             return Ok(events);
         }
         let event = losses.into_iter().flatten().next().expect("no meaning fits");
-        let named = list.iter().find(|other| other.line == event.line).unwrap_or(&event);
-        let found = format!(
-            "an event from {} to {}, outside of every recording",
-            named.start, named.end
-        );
+        let [from, to] = event.written.each_ref().map(|text| shown(text.as_bytes()));
+        let found = format!("an event from {from} to {to}, outside of every recording");
         let expected = format!(
-            "times within {}, in its unit or in seconds since its beginning",
-            log.path().display()
+            "times within {}{}, in its unit or in seconds since its beginning",
+            log.path().display(),
+            span(log, timing)
         );
         Err(Error::format(path, format!(", line {}", event.line), found, expected))
     }
@@ -233,6 +234,17 @@ fn is_of(event: &Event, recording: &Recording, log: &Log) -> bool {
     }
 }
 
+/// From when to when a single recording goes.
+fn span(log: &Log, timing: &Timing) -> String {
+    match (timing.clock, &log.recordings[..]) {
+        (Some(clock), [one]) if !one.times.is_empty() => {
+            let time = |row: usize| clock.text(one.times[row], 0.0);
+            format!(" ({} to {})", time(0), time(one.times.len() - 1))
+        }
+        _ => String::new(),
+    }
+}
+
 fn check_recordings(path: &Path, list: &[Event], log: &Log) -> Result<()> {
     let lost = list
         .iter()
@@ -248,6 +260,21 @@ fn check_recordings(path: &Path, list: &[Event], log: &Log) -> Result<()> {
         false => format!("one of the recordings {}", labels::list(&names)),
     };
     Err(Error::format(path, format!(", line {}", event.line), found, expected))
+}
+
+/// Times without an offset from UTC are of a zone that nobody knows.
+fn check_zones(path: &Path, form: Form, log: &Log) -> Result<()> {
+    let (found, expected) = match (form, log.form) {
+        (Form::Civil, Some(Form::Instant)) => ("times without an offset from UTC", "times with one"),
+        (Form::Instant, Some(Form::Civil)) => ("times with an offset from UTC", "times without one"),
+        _ => return Ok(()),
+    };
+    Err(Error::format(
+        path,
+        "",
+        found,
+        format!("{expected}, as those of {}", log.path().display()),
+    ))
 }
 
 /// What the times may mean, the likeliest first.
@@ -388,7 +415,11 @@ fn event(
     };
     if end < start {
         return Err(refuse(
-            format!("an end of {end} before the start of {start}"),
+            format!(
+                "an end of {} before the start of {}",
+                shown(cell(columns.end).as_bytes()),
+                shown(cell(columns.start).as_bytes())
+            ),
             "an end behind it",
         ));
     }
@@ -400,6 +431,7 @@ fn event(
         start,
         end,
         label: names.number(label),
+        written: [columns.start, columns.end].map(|column| cell(column).to_owned()),
         recording: columns
             .recording
             .map(|column| cell(column).to_owned())
@@ -436,6 +468,7 @@ fn label_studio(path: &Path, bytes: &[u8], names: &mut Names) -> Result<(Vec<Eve
                 start,
                 end,
                 label: names.number(label),
+                written: [start, end].map(|time| time.to_string()),
                 recording: None,
                 line,
             });

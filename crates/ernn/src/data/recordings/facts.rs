@@ -12,7 +12,7 @@ pub struct RecordingFacts {
     pub recordings: usize,
     /// Rows of all of them.
     pub rows: usize,
-    /// Seconds from the first to the last row of each, added up; none if nobody knows the times.
+    /// Seconds from the first to the last row of each, added up without the gaps; none if nobody knows the times.
     pub seconds: Option<f64>,
     /// Rows a second, as they were found; none without times.
     pub found_rate: Option<f64>,

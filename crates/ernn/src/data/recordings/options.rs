@@ -45,6 +45,9 @@ pub struct RecordingOptions {
     /// Windows that overlap are kept in the validation and the test part, too.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub keep_overlap: bool,
+    /// A single recording is not divided into blocks, as no split divides it. No setting of a run.
+    #[serde(skip)]
+    pub whole: bool,
     /// All windows are wanted, whatever their labels: someone wants an answer for each. No setting of a run.
     #[serde(skip)]
     pub every_window: bool,
@@ -80,6 +83,21 @@ impl RecordingOptions {
                 flag,
                 "a class for each step",
                 "it for classes of windows alone",
+            ));
+        }
+        let of_recordings = [
+            ("rate", self.rate.is_some()),
+            ("purity", self.purity.is_some()),
+            ("label-at", !self.label_at.is_default()),
+            ("task", !self.aim.is_default()),
+            ("labels", self.events.is_some()),
+        ];
+        let none = window.is_none() && self.time_column.is_none();
+        if let Some((flag, _)) = of_recordings.iter().find(|(_, given)| *given && none) {
+            return Err(Error::setting(
+                flag,
+                "no recordings",
+                "--window or --time, which make recordings of a table",
             ));
         }
         let of_time = [
