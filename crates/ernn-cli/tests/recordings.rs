@@ -124,9 +124,14 @@ fn labels_come_from_a_file_of_events() {
         done.stderr
     );
     place.ok("predict run night.csv");
-    // The events were of that night: another one has none.
-    place.fails("evaluate run night.csv", 1, &["labels"]);
-    place.ok("evaluate run night.csv --labels events.csv");
+    // The events were of that night, and the run knows them; another night has its own.
+    place.ok("evaluate run");
+    place.ok("evaluate run night.csv");
+    place.write("second.csv", without_labels(&log(0, 2400)));
+    place.fails("evaluate run second.csv", 1, &["labels"]);
+    let second = place.json("evaluate run second.csv --labels events.csv");
+    // Nothing is left out at borders of blocks, and windows that overlap judge nothing.
+    assert!((70..=96).contains(&second["examples"].as_u64().unwrap()), "{second}");
     place.write("late.csv", "start,end,label\n1e6,1e6,walk\n");
     place.fails(
         &format!("train night.csv {} --out no", flags.replace("events", "late")),

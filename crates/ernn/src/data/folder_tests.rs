@@ -95,7 +95,7 @@ fn unclear_folders_are_refused() {
     assert_eq!(
         error(&[("a.csv", train), ("test.csv", test)]),
         "data: no training file: found a.csv, test.csv; expected one of .ts, .csv, .tsv, .npy or .npz with the word train in its \
-         name, or .wav files in a folder a class"
+         name, or .wav files in a folder a class (tables whose rows are steps of recordings are read with --time or --window)"
     );
     assert!(error(&[("train_test.csv", train)]).contains("no training file"));
     assert!(error(&[("constraint.csv", train)]).contains("no training file"));
