@@ -82,11 +82,6 @@ impl Segments {
         Segments::counted(segments, said, found)
     }
 
-    /// True segments that were not found at half overlap.
-    pub fn missed(&self) -> usize {
-        self.segments - self.found[2]
-    }
-
     /// What was said and is not there, at half overlap.
     pub fn false_alarms(&self) -> usize {
         self.said - self.found[2]

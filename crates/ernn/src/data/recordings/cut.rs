@@ -14,6 +14,8 @@ use crate::{Error, Result};
 /// Windows of a block of the only recording at most, and blocks at least where there are that many windows.
 const BLOCK: usize = 10;
 const BLOCKS: usize = 5;
+/// Values of all windows at most.
+const MOST_VALUES: usize = 8_000_000_000;
 
 /// Cuts the recordings of one part into sequences: windows, or without a length of one whole pieces.
 ///
@@ -58,7 +60,7 @@ pub(in crate::data) fn cut(mut log: Log, window: Option<Span>, options: &Recordi
     for (number, recording) in log.recordings.iter().enumerate() {
         cutter.facts.rows += recording.rows;
         cutter.note_time(recording, &timing);
-        let (own, gaps) = pieces::pieces(recording, cutter.features, &timing, events.as_ref());
+        let (own, gaps) = pieces::pieces(recording, cutter.features, &timing, events.as_ref())?;
         cutter.note_gaps(&gaps);
         let group = recording.group.unwrap_or(number as u32);
         let place = Place {
@@ -68,6 +70,7 @@ pub(in crate::data) fn cut(mut log: Log, window: Option<Span>, options: &Recordi
             group,
         };
         let mut windows = 0;
+        cutter.check_size(&own)?;
         own.iter().for_each(|piece| cutter.piece(piece, &place, &mut windows));
     }
     cutter.finish(log, timing.note)
@@ -156,6 +159,24 @@ impl Cutter<'_> {
         for &gap in gaps {
             self.facts.longest_gap = Some(self.facts.longest_gap.map_or(gap, |longest| longest.max(gap)));
         }
+    }
+
+    /// Refuses windows that overlap so much that they hold more values than any machine here has room for.
+    fn check_size(&self, pieces: &[Piece]) -> Result<()> {
+        let (Some(length), Some(hop)) = (self.length, self.hop) else {
+            return Ok(());
+        };
+        let windows: usize = pieces.iter().map(|piece| piece.steps() / hop + 1).sum();
+        let values = windows.saturating_mul(length).saturating_mul(self.features) + self.out.values.len();
+        if values <= MOST_VALUES {
+            return Ok(());
+        }
+        let found = format!("{hop} steps, which makes {:.0} GB of windows", values as f64 * 4e-9);
+        Err(Error::setting(
+            "hop",
+            found,
+            format!("at most {:.0} GB", MOST_VALUES as f64 * 4e-9),
+        ))
     }
 
     /// Cuts a piece; `windows` counts those of its recording.

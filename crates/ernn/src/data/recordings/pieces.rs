@@ -10,6 +10,10 @@ use crate::{Error, Result};
 
 /// Times the rate of the rows that a grid may have: more would be made up.
 const UP: f64 = 4.0;
+/// Steps that may be made of a row, on average, where there are many.
+const MADE_UP: f64 = 100.0;
+/// So many steps are made of any rows.
+const SOME: f64 = 1e6;
 /// Times from a row to the next, in medians, that are no lost rows.
 const USUAL: f64 = 1.5;
 
@@ -136,12 +140,17 @@ pub(super) fn pieces(
     features: usize,
     timing: &Timing,
     events: Option<&Events>,
-) -> (Vec<Piece>, Vec<f64>) {
+) -> Result<(Vec<Piece>, Vec<f64>)> {
     let seconds: Vec<f64> = match timing.clock {
         Some(clock) => recording.times.iter().map(|&time| clock.seconds(time)).collect(),
         None => Vec::new(),
     };
     let (ranges, gaps) = ranges(recording.rows, &seconds, timing.longest);
+    if let Some(grid) = timing.grid {
+        ranges
+            .iter()
+            .try_for_each(|rows| refuse_made_up(&seconds[rows.clone()], grid))?;
+    }
     let made = ranges.into_iter().map(|rows| {
         let values = &recording.values[rows.start * features..rows.end * features];
         let (values, nearest) = match timing.grid {
@@ -175,7 +184,24 @@ pub(super) fn pieces(
             labels,
         }
     });
-    (made.collect(), gaps)
+    Ok((made.collect(), gaps))
+}
+
+/// Refuses rows so far apart that nearly all steps would be made up.
+fn refuse_made_up(seconds: &[f64], grid: Grid) -> Result<()> {
+    let (Some(first), Some(last)) = (seconds.first(), seconds.last()) else {
+        return Ok(());
+    };
+    let steps = (last - first) * grid.rate;
+    if steps <= MADE_UP * seconds.len() as f64 + SOME {
+        return Ok(());
+    }
+    let found = format!("{steps:.0} steps of {} Hz to make of {} rows", grid.rate, seconds.len());
+    Err(Error::setting(
+        "max-gap",
+        found,
+        "a time after which a piece ends, or another --rate",
+    ))
 }
 
 /// Ranges of rows without a gap.

@@ -464,6 +464,24 @@ fn a_part_that_judges_is_not_divided_into_blocks() {
 }
 
 #[test]
+fn what_would_fill_the_memory_is_refused() {
+    let far = log(40, 60) + "99999999999,1,2,walk\n";
+    let found = error(&far, &with("max_gap = \"90000h\""));
+    assert!(
+        found.contains("max-gap: found 5000000000 steps of 50 Hz to make of 41 rows"),
+        "{found}"
+    );
+    let found = error(
+        &log(100_000, 60),
+        "window = 90000\nrecordings = { time_column = \"t_ms\", hop = 1 }",
+    );
+    assert!(
+        found.contains("hop: found 1 steps, which makes 72 GB of windows"),
+        "{found}"
+    );
+}
+
+#[test]
 fn rows_without_times_are_steps() {
     let text: String = log(300, 60)
         .lines()
