@@ -98,7 +98,12 @@ EXCEPTIONS = {
 
 
 @parametrize_with_checks(
-    [SequenceRegressor(hidden=8, rank=4, epochs=40, validation=0.0, random_state=0, n_jobs=1)],
+    # The checks' numbers hang on single columns, here single steps: a gate and the last state find them.
+    [
+        SequenceRegressor(
+            "gru", hidden=16, pooling="last", epochs=150, learning_rate=0.02, validation=0.0, input_noise=0.0, random_state=0, n_jobs=1
+        )
+    ],
     expected_failed_checks=lambda estimator: EXCEPTIONS,
 )
 def test_of_scikit_learn(estimator, check):

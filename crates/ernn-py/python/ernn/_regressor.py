@@ -251,7 +251,8 @@ class SequenceRegressor(RegressorMixin, SequenceEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """Numbers ``[N]`` (float32) of sequences, in the unit of ``y``."""
-        return self.model_._native.predict_numbers(self._gathered(X), self.missing, threads(self.n_jobs))
+        sequences = self._gathered(X)
+        return self.model_._native.predict_numbers(sequences, self.missing, threads(self.n_jobs))
 
     @classmethod
     def load(cls, path: PathLike, **parameters: Any) -> "SequenceRegressor":
