@@ -16,6 +16,7 @@ mod epochs;
 mod experiments;
 mod free_memory;
 mod from;
+mod given;
 mod layers;
 mod length;
 mod memory;
@@ -37,6 +38,7 @@ mod thirds;
 pub use aliases::{ALIASES, alias};
 pub use config::{ClassWeights, DataSettings, EmbeddingSettings, ModelSettings, RunConfig, TrainingSettings, overlay};
 pub use experiments::EMBEDDED;
+pub use given::Unused;
 pub use memory::{Needed, Shape, estimate};
 pub use observer::{BatchProgress, Observer, Start};
 pub use overfitting::Overfitting;
@@ -46,7 +48,7 @@ pub use recipe::eta;
 pub use report::{Ending, Machine, MemberReport, Report};
 pub use run::{Options, Out, Outcome, check, file_stem, resume, train};
 pub use run_folder::RunFolder;
-pub use settings::{Given, Heading, Kind, SETTINGS, Setting, Unused, With};
+pub use settings::{Given, Heading, Kind, SETTINGS, Setting, With};
 pub use teacher::TeacherSettings;
 
 /// Threads that this process may use.
