@@ -166,6 +166,11 @@ mod tests {
         assert!((f1(&labels, &said, 0.50) - 2.0 * 2.0 / 8.0).abs() < 1e-12);
         assert!((f1(&labels, &said, 0.75) - 2.0 * 1.0 / 8.0).abs() < 1e-12);
         assert_eq!(f1(&labels, &labels, 1.0), 1.0);
+        assert_eq!(
+            f1(&[1, 1, 0, 0], &[0, 0, 1, 1], 0.1),
+            0.0,
+            "another class is no overlap"
+        );
         assert_eq!(f1(&[], &[], 0.5), 0.0);
     }
 
