@@ -63,7 +63,7 @@ def read(path):
     for piece in np.split(np.arange(len(time)), np.flatnonzero(np.diff(time) > 5 / RATE) + 1):
         grid = np.arange(time[piece[0]], time[piece[-1]] + 1e-6, 1 / RATE)
         even = np.stack([np.interp(grid, time[piece], values[piece, channel]) for channel in range(len(NAMES))], 1)
-        nearest = piece[np.abs(time[piece][None] - grid[:, None]).argmin(1)] if len(piece) < 4000 else piece[np.searchsorted(time[piece], grid).clip(0, len(piece) - 1)]
+        nearest = piece[np.searchsorted((time[piece][1:] + time[piece][:-1]) / 2, grid)]
         for start in range(0, len(grid) - WINDOW + 1, HOP if "train" in path.parts else 2 * HOP):
             names, counts = np.unique(labels[nearest[start : start + WINDOW]], return_counts=True)
             best = counts.argmax()
