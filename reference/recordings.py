@@ -1,4 +1,4 @@
-"""Rows at uneven times on an even grid, by numpy and scipy: the numbers in crates/ernn/src/data/recordings/tests.rs.
+"""Rows at uneven times on an even grid, by numpy and scipy: the numbers in crates/ernn/src/data/recordings/tests/grid.rs.
 
 python3 reference/recordings.py      (numpy, scipy)
 """
