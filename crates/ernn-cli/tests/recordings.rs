@@ -187,6 +187,16 @@ fn a_class_for_each_step_becomes_segments() {
     );
     let json = place.ok("predict run new.csv --format json").stdout;
     assert_eq!(json.lines().count(), lines.len() - 1);
+    place.fails(
+        "predict run new.csv --task windows",
+        2,
+        &["--task", "a class for each step"],
+    );
+    // Steps are counted, those without a label are not.
+    let info = place.ok(&format!("data info logs {steps}")).stdout;
+    assert!(info.contains("  run: 2100 steps\n"), "{info}");
+    place.ok(&format!("data show logs {steps} --out logs.html"));
+    assert!(place.text("logs.html").contains("train, steps"));
 }
 
 #[test]

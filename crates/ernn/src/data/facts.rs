@@ -1,6 +1,6 @@
 //! What a data set holds, in numbers, for `ernn data info`.
 
-use super::{Dataset, Normalization, Part, RecordingFacts, TargetScale, Task, View, known};
+use super::{Dataset, Normalization, Part, RecordingFacts, TargetScale, Task, UNLABELLED, View, known};
 
 /// The facts of a data set.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -45,7 +45,7 @@ pub struct PartFacts {
     pub median_length: usize,
     /// Steps of the longest sequence.
     pub longest: usize,
-    /// Sequences of each class; empty for unlabelled data.
+    /// Sequences of each class, or steps where each has one; empty for unlabelled data.
     pub class_counts: Vec<usize>,
     /// Mean and standard deviation of the numbers to predict, where there are some.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,8 +94,14 @@ fn describe_part(name: &'static str, part: &Part, classes: usize) -> PartFacts {
     let mut groups = part.groups.clone();
     groups.sort_unstable();
     groups.dedup();
-    let mut class_counts = vec![0; if part.labels.is_empty() { 0 } else { classes }];
-    part.labels.iter().for_each(|&label| class_counts[label as usize] += 1);
+    let labels = if part.labels.is_empty() {
+        &part.step_labels
+    } else {
+        &part.labels
+    };
+    let mut class_counts = vec![0; if labels.is_empty() { 0 } else { classes }];
+    let labels = labels.iter().filter(|&&label| label != UNLABELLED);
+    labels.for_each(|&label| class_counts[label as usize] += 1);
     let ends = |ends: Option<[f32; 2]>, &number: &f32| match ends {
         None => Some([number; 2]),
         Some([low, high]) => Some([low.min(number), high.max(number)]),

@@ -29,7 +29,7 @@ struct Found {
 
 /// Opens a folder of recordings as a data set.
 pub(super) fn open(name: &str, folder: &Path, options: &OpenOptions) -> Result<Dataset> {
-    let files = files(folder)?;
+    let files = files(folder, options)?;
     let part = |index: usize| -> Result<Option<Raw>> {
         let own = files.iter().filter(|file| file.part.unwrap_or(0) == index);
         let log = read(own, options)?;
@@ -48,7 +48,7 @@ pub(super) fn open(name: &str, folder: &Path, options: &OpenOptions) -> Result<D
 
 /// Opens a folder of recordings to predict: all windows of all files.
 pub(super) fn open_sequences(folder: &Path, options: &OpenOptions) -> Result<Sequences> {
-    let files = files(folder)?;
+    let files = files(folder, options)?;
     let log = read(files.iter(), options)?.expect("a folder of some files");
     cut(log, 0, options)?.into_sequences()
 }
@@ -65,9 +65,14 @@ fn cut(log: Log, part: usize, options: &OpenOptions) -> Result<Raw> {
 }
 
 /// All tables in the folder and in those inside it, in the order of their paths.
-fn files(folder: &Path) -> Result<Vec<Found>> {
+fn files(folder: &Path, options: &OpenOptions) -> Result<Vec<Found>> {
     let mut found = Vec::new();
     collect(folder, &mut Vec::new(), &mut found)?;
+    // The file of events may lie among them, and is no recording.
+    let real = |path: &Path| path.canonicalize().ok();
+    if let Some(events) = options.table.recordings.events.as_deref().and_then(real) {
+        found.retain(|file| real(&file.path).as_ref() != Some(&events));
+    }
     if found.is_empty() {
         let expected = "tables of recordings, .csv or .tsv, in it or in folders of parts or classes";
         return Err(Error::format(folder, "", "none", expected));

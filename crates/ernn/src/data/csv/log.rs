@@ -85,7 +85,8 @@ fn begin(table: &Table, (series, group): &Key, log: &mut Log) -> Growing {
     let [series, person] = [series, group].map(|text| String::from_utf8_lossy(text).into_owned());
     let group = table.columns.group.map(|_| log.groups.number(&person));
     let name = match (table.columns.series, table.columns.group) {
-        (Some(_), _) => series,
+        (Some(_), Some(_)) => format!("{person}/{series}"),
+        (Some(_), None) => series,
         (None, Some(_)) => person,
         (None, None) => String::new(),
     };

@@ -1,6 +1,7 @@
 //! Pieces become windows with labels, groups, names and times.
 
 use super::super::labels::Names;
+use super::super::number::shown;
 use super::super::raw::{Raw, Targets};
 use super::super::{Part, UNLABELLED, Values};
 use super::events::Events;
@@ -37,6 +38,7 @@ pub(in crate::data) fn cut(mut log: Log, window: Option<Span>, options: &Recordi
         .as_deref()
         .map(|path| Events::read(path, &mut log, &timing))
         .transpose()?;
+    log.label_all();
     let length = window.map(|window| timing.steps(window, "window")).transpose()?;
     let hop = options.hop.map(|hop| timing.steps(hop, "hop")).transpose()?.or(length);
     let mut cutter = Cutter {
@@ -54,15 +56,16 @@ pub(in crate::data) fn cut(mut log: Log, window: Option<Span>, options: &Recordi
         },
         features: log.feature_names.len(),
         out: Out::default(),
+        on_grid: timing.grid.is_some(),
         purest: 0.0,
         longest: 0,
     };
     for (number, recording) in log.recordings.iter().enumerate() {
         cutter.facts.rows += recording.rows;
         cutter.note_time(recording, &timing);
-        let (own, gaps) = pieces::pieces(recording, cutter.features, &timing, events.as_ref())?;
+        let (own, gaps) = pieces::pieces(number, recording, cutter.features, &timing, events.as_ref())?;
         cutter.note_gaps(&gaps);
-        let group = recording.group.unwrap_or(number as u32);
+        let group = log.group_of(number);
         let place = Place {
             log: &log,
             recording: number,
@@ -78,8 +81,7 @@ pub(in crate::data) fn cut(mut log: Log, window: Option<Span>, options: &Recordi
 
 /// Steps of a block, if the recordings are one group that a split has to divide.
 fn block(log: &Log, length: Option<usize>, timing: &Timing, options: &RecordingOptions) -> Option<usize> {
-    let group = |(number, recording): (usize, &super::Recording)| recording.group.unwrap_or(number as u32);
-    let mut groups: Vec<u32> = log.recordings.iter().enumerate().map(group).collect();
+    let mut groups: Vec<u32> = (0..log.recordings.len()).map(|number| log.group_of(number)).collect();
     groups.sort_unstable();
     groups.dedup();
     let length = length.filter(|_| groups.len() == 1 && !options.every_window && !options.whole)?;
@@ -114,6 +116,8 @@ struct Out {
     names: Vec<String>,
     times: Vec<[String; 2]>,
     step_times: Vec<Vec<String>>,
+    /// The window and channel of the first missing value that is left.
+    first_missing: Option<String>,
 }
 
 struct Cutter<'a> {
@@ -124,6 +128,8 @@ struct Cutter<'a> {
     features: usize,
     facts: RecordingFacts,
     out: Out,
+    /// Rows were put onto a grid.
+    on_grid: bool,
     /// The largest share of a window that one label covers, of those left out.
     purest: f64,
     /// Steps of the longest piece.
@@ -214,9 +220,18 @@ impl Cutter<'_> {
             self.out.numbers.extend(number);
             self.out.groups.push(group);
             let range = start * self.features..(start + length) * self.features;
-            self.out.values.extend_from_slice(&piece.values[range]);
+            let values = &piece.values[range];
+            self.out.values.extend_from_slice(values);
+            let missing = values.iter().position(|value| value.is_nan());
+            let missing = missing.filter(|_| self.out.first_missing.is_none());
             self.out.offsets.push(self.out.values.len() / self.features);
             self.name(piece, place, start, length, *windows);
+            if let Some(value) = missing {
+                let feature = shown(place.log.feature_names[value % self.features].as_bytes());
+                let (name, times) = (self.out.names.last(), self.out.times.last());
+                let (name, [start, end]) = name.zip(times).expect("the window that was just named");
+                self.out.first_missing = Some(format!(", window {name} ({start} to {end}), column {feature}"));
+            }
         }
     }
 
@@ -385,7 +400,12 @@ impl Cutter<'_> {
         raw.groups = groups;
         raw.feature_names = log.feature_names;
         raw.labels = if labelled { log.labels } else { Names::default() };
-        raw.first_missing = log.first_missing;
+        // On a grid short gaps are filled: the first empty cell may have a value by now.
+        raw.first_missing = if self.on_grid {
+            self.out.first_missing
+        } else {
+            log.first_missing
+        };
         raw.names = self.out.names;
         raw.times = self.out.times;
         raw.step_times = self.out.step_times;
@@ -445,8 +465,8 @@ fn group_name(log: &Log, group: u64, blocks: bool) -> String {
     }
     match log.groups.names.get(group as usize) {
         Some(name) => name.clone(),
-        None => match log.recordings[group as usize].name.as_str() {
-            "" => (group + 1).to_string(),
+        None => match log.recordings[group as usize - log.groups.names.len()].name.as_str() {
+            "" => "1".to_owned(),
             name => name.to_owned(),
         },
     }

@@ -9,11 +9,12 @@
 //! Times are those of the recordings' own clock, times since 1970, or seconds since the beginning of a recording: that by which the middle
 //! of every event lies in a recording; of several the one by which most time has a label.
 
+use std::ffi::OsStr;
 use std::path::Path;
 
 use super::super::UNLABELLED;
 use super::super::labels::{self, Names};
-use super::super::number::{Decimal, shown};
+use super::super::number::{Decimal, exact, shown};
 use super::clock::{Clock, Form, TimeReader, TimeUnit};
 use super::log::{Log, Recording};
 use super::pieces::{Timing, is_civil};
@@ -31,7 +32,7 @@ const LABELS: [&str; 7] = [
     "annotation",
     "text",
 ];
-const RECORDINGS: [&str; 6] = ["recording", "file", "filename", "series", "session", "id"];
+const RECORDINGS: [&str; 5] = ["recording", "file", "filename", "series", "session"];
 
 /// Seconds by which one event may end behind the start of the next: rounding.
 const SAME: f64 = 1e-6;
@@ -42,8 +43,10 @@ struct Event {
     start: f64,
     end: f64,
     label: u32,
-    /// The recording that it is of; none: whichever has its time.
-    recording: Option<String>,
+    /// What the file calls the recording that it is of; none: whichever has its time.
+    named: Option<String>,
+    /// The recording of that name, an index into [`Log::recordings`].
+    recording: Option<usize>,
     /// Start and end as they are written.
     written: [String; 2],
     /// The line in its file; of JSON the number of the event.
@@ -82,7 +85,7 @@ impl Events {
             ));
         }
         log.labels = Names::default();
-        let (list, form) = parse(path, &mut log.labels)?;
+        let (mut list, form) = parse(path, &mut log.labels)?;
         if list.is_empty() {
             return Err(Error::format(
                 path,
@@ -91,7 +94,7 @@ impl Events {
                 "at least one with a start, an end and a label",
             ));
         }
-        check_recordings(path, &list, log)?;
+        find_recordings(path, &mut list, log)?;
         check_zones(path, form, log)?;
         let meanings = meanings(&list, form, log, timing);
         let reading = |meaning: &Meaning| Events::with(list.clone(), *meaning, timing.clock);
@@ -156,7 +159,7 @@ impl Events {
 
     /// Whether the middle of an event is in a recording.
     fn lies_in_one(&self, event: &Event, log: &Log) -> bool {
-        log.recordings.iter().any(|recording| {
+        log.recordings.iter().enumerate().any(|(number, recording)| {
             let zero = self.zero(recording);
             let (from, to) = match (self.clock, recording.times.as_slice()) {
                 (Some(clock), [first, .., last]) => (clock.seconds(*first), clock.seconds(*last)),
@@ -164,7 +167,7 @@ impl Events {
                 _ => return false,
             };
             let middle = 0.5 * (event.start + event.end) + zero;
-            is_of(event, recording, log) && (from..=to).contains(&middle)
+            event.may_be_of(number) && (from..=to).contains(&middle)
         })
     }
 
@@ -206,31 +209,23 @@ impl Events {
         Ok(())
     }
 
-    /// The label at a time of a recording, in seconds of its clock.
-    pub fn label_at(&self, recording: &Recording, seconds: f64) -> u32 {
+    /// The label at a time of a recording, which has this number, in seconds of its clock.
+    pub fn label_at(&self, number: usize, recording: &Recording, seconds: f64) -> u32 {
         let time = seconds - self.zero(recording);
         let begun = self.list.partition_point(|event| event.start <= time + 1e-9);
         let mut near = self.list[..begun]
             .iter()
             .rev()
             .take_while(|event| time - event.start <= self.longest);
-        let running = near.find(|event| time < event.end && of_name(event, recording));
+        let running = near.find(|event| time < event.end && event.may_be_of(number));
         running.map_or(UNLABELLED, |event| event.label)
     }
 }
 
-/// Whether an event may be of a recording, by the recording's own name.
-fn of_name(event: &Event, recording: &Recording) -> bool {
-    event.recording.as_ref().is_none_or(|name| *name == recording.name)
-}
-
-/// The same, by its name or its file's.
-fn is_of(event: &Event, recording: &Recording, log: &Log) -> bool {
-    of_name(event, recording) || {
-        let file = &log.files[recording.file];
-        let names = [file.file_name(), file.file_stem()];
-        let names = names.map(|name| name.map(|name| name.to_string_lossy().into_owned()));
-        names.contains(&event.recording)
+impl Event {
+    /// Whether it is of the recording of this number, or of any.
+    fn may_be_of(&self, number: usize) -> bool {
+        self.recording.is_none_or(|own| own == number)
     }
 }
 
@@ -245,21 +240,51 @@ fn span(log: &Log, timing: &Timing) -> String {
     }
 }
 
-fn check_recordings(path: &Path, list: &[Event], log: &Log) -> Result<()> {
-    let lost = list
-        .iter()
-        .find(|event| !log.recordings.iter().any(|recording| is_of(event, recording, log)));
-    let Some(event) = lost else { return Ok(()) };
-    let names: Vec<String> = log.recordings.iter().map(|recording| recording.name.clone()).collect();
-    let found = format!(
-        "an event of {}",
-        shown(event.recording.as_deref().unwrap_or_default().as_bytes())
-    );
-    let expected = match names.iter().all(String::is_empty) {
-        true => "events without a recording, as there is one without a name".to_owned(),
-        false => format!("one of the recordings {}", labels::list(&names)),
+/// Finds the recordings that events name: by their names, those of their files, or the end of their names.
+fn find_recordings(path: &Path, list: &mut [Event], log: &Log) -> Result<()> {
+    for event in list {
+        let Some(named) = &event.named else { continue };
+        let place = format!(", line {}", event.line);
+        let found = format!("an event of {}", shown(named.as_bytes()));
+        match recordings_of(named, log)[..] {
+            [one] => event.recording = Some(one),
+            [] => {
+                let names: Vec<String> = log.recordings.iter().map(|recording| recording.name.clone()).collect();
+                let expected = match names.iter().all(String::is_empty) {
+                    true => format!("one of {}, or events that name no recording", log.path().display()),
+                    false => format!("one of the recordings {}", labels::list(&names)),
+                };
+                return Err(Error::format(path, place, found, expected));
+            }
+            [first, second, ..] => {
+                let [first, second] = [first, second].map(|number| shown(log.recordings[number].name.as_bytes()));
+                let expected = format!("the name of one recording: {first} or {second}");
+                return Err(Error::format(path, place, found, expected));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn recordings_of(named: &str, log: &Log) -> Vec<usize> {
+    let of_file = |recording: &Recording| {
+        let file = &log.files[recording.file];
+        [file.file_name(), file.file_stem()].contains(&Some(OsStr::new(named)))
     };
-    Err(Error::format(path, format!(", line {}", event.line), found, expected))
+    let ways: [&dyn Fn(&Recording) -> bool; 3] = [&|recording| recording.name == named, &of_file, &|recording| {
+        recording.name.rsplit_once('/').is_some_and(|(_, end)| end == named)
+    }];
+    let all = |is_meant: &dyn Fn(&Recording) -> bool| -> Vec<usize> {
+        let numbered = log.recordings.iter().enumerate();
+        numbered
+            .filter(|(_, recording)| is_meant(recording))
+            .map(|(number, _)| number)
+            .collect()
+    };
+    ways.into_iter()
+        .map(all)
+        .find(|found| !found.is_empty())
+        .unwrap_or_default()
 }
 
 /// Times without an offset from UTC are of a zone that nobody knows.
@@ -349,6 +374,11 @@ fn table(path: &Path, bytes: &[u8], names: &mut Names) -> Result<(Vec<Event>, Fo
         .has_headers(false)
         .flexible(true)
         .from_reader(bytes);
+    let decimal = if separator == b',' {
+        Decimal::Point
+    } else {
+        Decimal::Comma
+    };
     let (mut list, mut times) = (Vec::new(), TimeReader::default());
     let mut columns: Option<Columns> = None;
     for record in reader.records() {
@@ -359,10 +389,7 @@ fn table(path: &Path, bytes: &[u8], names: &mut Names) -> Result<(Vec<Event>, Fo
             continue;
         }
         let Some(columns) = &columns else {
-            let is_data = record.len() >= 3
-                && TimeReader::default()
-                    .read(record[0].trim().as_bytes(), Decimal::Point)
-                    .is_ok();
+            let is_data = record.len() >= 3 && TimeReader::default().read(record[0].trim().as_bytes(), decimal).is_ok();
             let own = match is_data {
                 true => Ok(Columns {
                     start: 0,
@@ -378,12 +405,12 @@ fn table(path: &Path, bytes: &[u8], names: &mut Names) -> Result<(Vec<Event>, Fo
                 Error::format(path, format!(", line {line}"), found, expected)
             })?;
             if is_data {
-                list.push(event(path, &record, &own, line, &mut times, names)?);
+                list.push(event(path, &record, &own, line, (&mut times, decimal), names)?);
             }
             columns = Some(own);
             continue;
         };
-        list.push(event(path, &record, columns, line, &mut times, names)?);
+        list.push(event(path, &record, columns, line, (&mut times, decimal), names)?);
     }
     Ok((list, times.form().unwrap_or(Form::Number)))
 }
@@ -393,7 +420,7 @@ fn event(
     record: &csv::StringRecord,
     columns: &Columns,
     line: usize,
-    times: &mut TimeReader,
+    (times, decimal): (&mut TimeReader, Decimal),
     names: &mut Names,
 ) -> Result<Event> {
     let refuse = |found: String, expected: &str| Error::format(path, format!(", line {line}"), found, expected);
@@ -401,7 +428,7 @@ fn event(
     let mut time = |column: usize| {
         let text = cell(column);
         times
-            .read(text.as_bytes(), Decimal::Point)
+            .read(text.as_bytes(), decimal)
             .map_err(|expected| refuse(shown(text.as_bytes()), &expected))
     };
     let start = time(columns.start)?;
@@ -409,8 +436,9 @@ fn event(
         false => time(columns.end)?,
         true => {
             let text = cell(columns.end);
-            let duration = text.parse::<f64>().ok().filter(|duration| duration.is_finite());
-            start + duration.ok_or_else(|| refuse(shown(text.as_bytes()), "a duration, a number"))?
+            start
+                + exact(text.as_bytes(), decimal)
+                    .ok_or_else(|| refuse(shown(text.as_bytes()), "a duration, a number"))?
         }
     };
     if end < start {
@@ -432,7 +460,8 @@ fn event(
         end,
         label: names.number(label),
         written: [columns.start, columns.end].map(|column| cell(column).to_owned()),
-        recording: columns
+        recording: None,
+        named: columns
             .recording
             .map(|column| cell(column).to_owned())
             .filter(|name| !name.is_empty()),
@@ -469,6 +498,7 @@ fn label_studio(path: &Path, bytes: &[u8], names: &mut Names) -> Result<(Vec<Eve
                 end,
                 label: names.number(label),
                 written: [start, end].map(|time| time.to_string()),
+                named: None,
                 recording: None,
                 line,
             });

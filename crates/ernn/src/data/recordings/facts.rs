@@ -47,8 +47,9 @@ impl RecordingFacts {
         all.extend(self.left_out());
         if self.blocks > 0 {
             all.push(format!(
-                "one recording: {} of time that follow each other are its groups, and no split divides one; recordings of other persons or \
+                "one {}: {} of time that follow each other are its groups, and no split divides one; recordings of other persons or \
                  days would tell more",
+                if self.recordings == 1 { "recording" } else { "group" },
                 counted(self.blocks, "block")
             ));
         }

@@ -45,7 +45,8 @@ pub(super) struct Gridded {
 impl Grid {
     /// Puts rows at `times` (seconds, rising) with values `[rows, features]` onto the grid that begins with the first.
     pub fn put(&self, times: &[f64], values: &[f32], features: usize) -> Gridded {
-        if times.is_empty() || self.fits(times) {
+        let missing = || values.iter().any(|value| value.is_nan());
+        if times.is_empty() || (self.fits(times) && !missing()) {
             return Gridded {
                 values: values.to_vec(),
                 rows: (0..times.len()).collect(),

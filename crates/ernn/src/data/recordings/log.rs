@@ -58,6 +58,25 @@ impl Log {
         self.files.first().map_or(Path::new(""), PathBuf::as_path)
     }
 
+    /// The group of a recording: its own, or where nobody says, one that no other has.
+    pub fn group_of(&self, number: usize) -> u32 {
+        let own = self.recordings[number].group;
+        own.unwrap_or_else(|| (self.groups.names.len() + number) as u32)
+    }
+
+    /// Where some recordings have labels, those of the others are rows without one.
+    pub fn label_all(&mut self) {
+        if self.recordings.iter().any(|recording| !recording.labels.is_empty()) {
+            for recording in self
+                .recordings
+                .iter_mut()
+                .filter(|recording| recording.labels.is_empty())
+            {
+                recording.labels = vec![UNLABELLED; recording.rows];
+            }
+        }
+    }
+
     /// Adds the recordings of another file.
     ///
     /// # Errors

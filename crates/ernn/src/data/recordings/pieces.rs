@@ -136,6 +136,7 @@ impl Piece {
 
 /// The pieces of a recording, and the gaps between them in seconds.
 pub(super) fn pieces(
+    number: usize,
     recording: &Recording,
     features: usize,
     timing: &Timing,
@@ -165,7 +166,7 @@ pub(super) fn pieces(
         let labels = match events {
             Some(events) => {
                 let at = |(step, &row): (usize, &usize)| {
-                    events.label_at(recording, time_of(recording, timing, &rows, step, row))
+                    events.label_at(number, recording, time_of(recording, timing, &rows, step, row))
                 };
                 nearest.iter().enumerate().map(at).collect()
             }

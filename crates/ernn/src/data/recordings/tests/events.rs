@@ -92,3 +92,75 @@ fn events_and_rows_say_alike_where_their_clocks_stand() {
         .unwrap();
     assert_eq!((data.recordings[0].windows, data.recordings[0].unlabelled), (10, 10));
 }
+
+/// Two persons of one table, and events of one of them.
+fn persons(place: &Place) {
+    let mut text = String::from("t_ms,person,x\n");
+    for row in 0..400 {
+        text += &format!("{},{},{}\n", 20 * (row / 2), ["anna", "ben"][row % 2], row * 7 % 11);
+    }
+    place.write("both/log.csv", &text);
+    for name in ["anna", "ben"] {
+        let own: String = log(200, 60)
+            .lines()
+            .map(|row| row.rsplit_once(',').unwrap().0.to_owned() + "\n")
+            .collect();
+        place.write(&format!("logs/{name}.csv"), &own);
+    }
+}
+
+#[test]
+fn events_are_of_the_recording_that_they_name() {
+    let place = Place::new();
+    persons(&place);
+    let of_anna = |name: &str| format!("recording,start,end,label\n{name},0,2000,dog\n{name},2000,4000,cat\n");
+    let labels = |folder: &str, name: &str, group: &str| {
+        let events = place.write("events.csv", &of_anna(name)).display().to_string();
+        let data = place
+            .open(folder, &format!("{group}{}", with(&format!("events = {events:?}"))))
+            .unwrap();
+        (data.train.labels, data.recordings[0].unlabelled)
+    };
+    // By the name of the recording, by that of its file, with and without its ending.
+    for name in ["anna", "anna.csv"] {
+        assert_eq!(labels("logs", name, ""), (vec![1, 1, 1, 1, 0, 0, 0, 0], 8), "{name}");
+    }
+    let group = "group_column = \"person\"\n";
+    assert_eq!(labels("both/log.csv", "anna", group), (vec![1, 1, 1, 1, 0, 0, 0, 0], 8));
+    let events = place.write("events.csv", &of_anna("log")).display().to_string();
+    let found = place.error(
+        "both/log.csv",
+        &format!("{group}{}", with(&format!("events = {events:?}"))),
+    );
+    assert!(
+        found.contains("line 2: found an event of \"log\", expected the name of one recording: \"anna\" or \"ben\""),
+        "{found}"
+    );
+    // The only recording may be called by its file.
+    place.write(
+        "log.csv",
+        &log(200, 60)
+            .replace(",label", ",z")
+            .replace(",walk", ",1")
+            .replace(",run", ",2"),
+    );
+    assert_eq!(labels("log.csv", "log.csv", "").1, 0);
+}
+
+#[test]
+fn events_have_decimal_commas_where_their_table_has_other_separators() {
+    let place = Place::new();
+    place.write(
+        "log.csv",
+        &log(200, 60)
+            .replace(",label", ",z")
+            .replace(",walk", ",1")
+            .replace(",run", ",2"),
+    );
+    let events = place
+        .write("events.csv", "start;duration;label\n0,0;1,5;dog\n2,0;1,5;cat\n")
+        .display()
+        .to_string();
+    let data = place.open("log.csv", &with(&format!("events = {events:?}"))).unwrap();
+    assert_eq!(data.train.labels, [1, 1, 1, 0, 0, 0]);
+}

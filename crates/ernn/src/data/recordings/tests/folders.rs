@@ -49,3 +49,46 @@ fn a_part_that_judges_is_not_divided_into_blocks() {
     let data = place.open("logs", &with("hop = 5, purity = 0.1")).unwrap();
     assert_eq!((data.recordings[1].blocks, data.recordings[1].across), (0, 0));
 }
+
+#[test]
+fn the_file_of_events_is_no_recording() {
+    let place = Place::new();
+    let unlabelled: String = log(200, 60)
+        .lines()
+        .map(|row| row.rsplit_once(',').unwrap().0.to_owned() + "\n")
+        .collect();
+    place.write("logs/night.csv", &unlabelled);
+    let events = place
+        .write("logs/events.csv", "start,end,label\n0,2000,dog\n2000,4000,cat\n")
+        .display()
+        .to_string();
+    let data = place.open("logs", &with(&format!("events = {events:?}"))).unwrap();
+    assert_eq!((data.recordings[0].recordings, data.train.labels.len()), (1, 8));
+}
+
+#[test]
+fn files_without_labels_or_groups_lie_beside_those_that_have_them() {
+    let place = Place::new();
+    place.write("logs/a.csv", &log(150, 60));
+    let without: String = log(150, 60)
+        .lines()
+        .map(|row| row.rsplit_once(',').unwrap().0.to_owned() + "\n")
+        .collect();
+    place.write("logs/b.csv", &without);
+    let data = place.open("logs", HALF_SECOND).unwrap();
+    assert_eq!(
+        (data.train.labels.len(), data.recordings[0].unlabelled),
+        (5, 6),
+        "b has no label"
+    );
+    // A group of a column and a file that is its own group are two.
+    let grouped = |name: &str| -> String {
+        let row = |row: (usize, &str)| format!("{},{}\n", row.1, if row.0 == 0 { "group" } else { name });
+        log(150, 60).lines().enumerate().map(row).collect()
+    };
+    place.write("mixed/a.csv", &grouped("anna"));
+    place.write("mixed/b.csv", &grouped("ben"));
+    place.write("mixed/c.csv", &log(150, 60));
+    let data = place.open("mixed", HALF_SECOND).unwrap();
+    assert_eq!(data.group_names, ["anna", "ben", "c"]);
+}

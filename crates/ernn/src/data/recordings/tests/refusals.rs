@@ -119,3 +119,26 @@ proptest! {
         }
     }
 }
+
+/// On a grid a short gap is filled: the first empty cell is not what is missing.
+#[test]
+fn what_is_still_missing_is_named() {
+    let text: String = log(150, 150)
+        .lines()
+        .enumerate()
+        .map(|(row, line)| {
+            let cells: Vec<&str> = line.split(',').collect();
+            let x = if row == 10 || (70..95).contains(&row) {
+                ""
+            } else {
+                cells[1]
+            };
+            format!("{},{x},{},{}\n", cells[0], cells[2], cells[3])
+        })
+        .collect();
+    let found = error(&text, HALF_SECOND);
+    assert!(
+        found.contains("window 3 (1000 to 1500)") && found.contains("column \"x\": the first of"),
+        "{found}"
+    );
+}
