@@ -44,6 +44,9 @@ fn folds_judge_every_sequence_once_and_a_final_model_follows() {
     assert!(low < share && share < high);
     let saved: Value = serde_json::from_str(&place.text("run/folds/folds.json")).unwrap();
     assert_eq!(&saved, folds);
+    // Most of the data of a fold was trained on.
+    place.fails("evaluate run/folds/1", 2, &["of a fold", "folds.json"]);
+    place.ok("evaluate run/folds/1 japanese-vowels");
     // What a fold held out is the test part of its run.
     let first = place.json("inspect run/folds/1/model.safetensors");
     assert!(first.is_object());

@@ -166,13 +166,13 @@ fn info(facts: &DatasetFacts, filled: bool, json: bool) -> Result<()> {
         text += "no labels\n";
     }
     for part in &facts.parts {
-        text += &format!("\n{}", part_text(part, &facts.classes, filled));
+        text += &format!("\n{}", part_text(part, facts, filled));
     }
     Ok(output::print(text.trim_end())?)
 }
 
 /// `filled`: someone chose how.
-fn part_text(part: &PartFacts, classes: &[String], filled: bool) -> String {
+fn part_text(part: &PartFacts, facts: &DatasetFacts, filled: bool) -> String {
     let mut text = match part.sequences {
         1 => format!("{}: one sequence of {}", part.name, counted(part.steps, "step")),
         sequences => format!(
@@ -203,8 +203,13 @@ fn part_text(part: &PartFacts, classes: &[String], filled: bool) -> String {
             figures(targets.deviation)
         );
     }
-    for (class, count) in classes.iter().zip(&part.class_counts) {
-        text += &format!("  {}: {count}\n", names::line(class));
+    let steps = if facts.task == Task::StepClassification {
+        " steps"
+    } else {
+        ""
+    };
+    for (class, count) in facts.classes.iter().zip(&part.class_counts) {
+        text += &format!("  {}: {count}{steps}\n", names::line(class));
     }
     text
 }

@@ -75,6 +75,13 @@ impl<'a> Together<'a> {
 
 /// What the model's run was trained on: by the settings beside the model, which name the data folder as well, or by those in it.
 fn own_data(model: &Path, saved: &SavedModel, reading: &ReadingFlags) -> Result<(String, ReadingFlags)> {
+    let folds = model.parent().filter(|folder| folder.join("folds.toml").is_file());
+    if let Some(folds) = folds {
+        return Err(Failure::Usage(format!(
+            "no DATA: this model is of a fold, and most of its run's data was trained on; its numbers are in {}",
+            folds.join("folds.json").display()
+        )));
+    }
     let beside = model.join("config.toml");
     let config = match beside.is_file() {
         true => Some(RunConfig::load(&beside, None)?),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use ernn::checkpoint::SavedModel;
-use ernn::data::{self, MissingPolicy, OpenOptions, Sequences, Task, Vocabulary};
+use ernn::data::{self, Aim, MissingPolicy, OpenOptions, Sequences, Task, Vocabulary};
 use ernn::evaluate::{Answer, Ensemble, Prediction};
 use ernn::names;
 use serde_json::{Map, Value, json};
@@ -101,6 +101,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         return predict_stream::run(saved, steps, arguments.form(), every, options.missing);
     }
     must_judge_sequences(saved)?;
+    must_be_cut_alike(saved, &options)?;
     arguments
         .reading
         .refuse_unused(saved, &source.path().to_string_lossy())?;
@@ -154,6 +155,17 @@ fn must_judge_sequences(saved: &SavedModel) -> Result<()> {
          (`ernn predict MODEL --stream` says what it makes of each step)"
     );
     Err(Failure::Library(ernn::Error::data("the model", problem)))
+}
+
+/// What has a class was decided in training.
+fn must_be_cut_alike(saved: &SavedModel, options: &OpenOptions) -> Result<()> {
+    let of_steps = saved.model.config().task == Task::StepClassification;
+    let asked = options.table.recordings.aim == Aim::Steps;
+    if of_steps == asked || !options.table.is_of_recordings() {
+        return Ok(());
+    }
+    let has = if of_steps { "each step" } else { "each window" };
+    Err(Failure::Usage(format!("--task: this model gives a class for {has}")))
 }
 
 /// New data as the model reads it: texts, recordings or numbers.

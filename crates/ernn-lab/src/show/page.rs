@@ -2,6 +2,7 @@
 
 use ernn::chart::{Bar, Chart, Figure, Scale, Side, escaped};
 use ernn::data::Task;
+use ernn::evaluate::figures;
 use ernn::names::counted;
 
 use super::measure::{Shift, Shown};
@@ -95,7 +96,12 @@ fn classes(shown: &Shown) -> String {
     }
     let mut head = vec!["class".to_string()];
     for part in &counted {
-        head.extend([part.name.to_string(), "share".to_string()]);
+        let steps = if facts.task == Task::StepClassification {
+            ", steps"
+        } else {
+            ""
+        };
+        head.extend([format!("{}{steps}", part.name), "share".to_string()]);
     }
     let rows = facts.classes.iter().enumerate().map(|(class, name)| {
         let mut row = vec![name.clone()];
@@ -146,26 +152,13 @@ fn lengths(shown: &Shown) -> String {
     )
 }
 
-/// Four significant digits.
-fn figure(value: f64) -> String {
-    let size = value.abs();
-    match size {
-        0.0 => "0".to_string(),
-        _ if !(1e-3..1e6).contains(&size) => format!("{value:.2e}"),
-        _ => {
-            let decimals = (3 - size.log10().floor() as i32).clamp(0, 6) as usize;
-            format!("{value:.decimals$}")
-        }
-    }
-}
-
 fn channels(shown: &Shown) -> String {
     if shown.channels.is_empty() {
         return String::new();
     }
     let head = ["channel", "mean", "std", "smallest", "largest", "missing"].map(String::from);
     let rows = shown.channels.iter().map(|channel| {
-        let numbers = [channel.mean, channel.deviation, channel.smallest, channel.largest].map(figure);
+        let numbers = [channel.mean, channel.deviation, channel.smallest, channel.largest].map(figures);
         let mut row = vec![channel.name.clone()];
         row.extend(numbers);
         row.push(format!("{:.1} %", 100.0 * channel.missing));

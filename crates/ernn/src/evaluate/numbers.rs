@@ -11,6 +11,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::report::mean;
+
 /// Errors of numbers that were predicted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct NumberReport {
@@ -118,12 +120,6 @@ fn spread(pairs: Vec<[f32; 2]>) -> Vec<[f32; 2]> {
 
 fn r2(error: f64, variance: f64) -> Option<f64> {
     (variance > 0.0).then(|| 1.0 - error / variance)
-}
-
-/// 0 of nothing.
-fn mean(values: impl Iterator<Item = f64>) -> f64 {
-    let (sum, count) = values.fold((0.0, 0_usize), |(sum, count), value| (sum + value, count + 1));
-    sum / count.max(1) as f64
 }
 
 #[cfg(test)]

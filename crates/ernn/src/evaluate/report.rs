@@ -142,7 +142,7 @@ fn class_report(name: &str, class: usize, confusion: &[Vec<usize>]) -> ClassRepo
 }
 
 /// 0 of nothing.
-fn mean(values: impl Iterator<Item = f64>) -> f64 {
+pub(super) fn mean(values: impl Iterator<Item = f64>) -> f64 {
     let (sum, count) = values.fold((0.0, 0_usize), |(sum, count), value| (sum + value, count + 1));
     sum / count.max(1) as f64
 }
