@@ -19,101 +19,14 @@ from ._sequences import gather, threads
 class SequenceRegressor(RegressorMixin, SequenceEstimator):
     """A recurrent network that says a number for each sequence, trained as ``ernn train --target`` does.
 
-    Every argument that is ``None`` has the command's default for data of one's own. Settings bear the names that they have in a
-    run's ``config.toml``.
-
     Parameters
     ----------
-    cell : str
-        ``ernn``, ``rnn``, ``fastrnn``, ``fastgrnn``, ``ugrnn``, ``gru``, ``lstm``, ``antisymmetric``,
-        ``gated-antisymmetric``, ``spectral`` or ``deep-transition``.
-    hidden : int
-        Size D of the hidden state (64).
-    rank : int or "full"
-        Rank of the recurrent matrix (16 for ``ernn``, full for others).
-    iterations : int
-        Inner iterations K of a step of ``ernn`` (1).
-    layers : int
-        Layers on top of each other (1).
-    activation : str
-        ``relu``, ``tanh``, ``sigmoid``, ``hard-tanh`` or ``hard-sigmoid``.
-    cell_settings : dict
-        Further settings of the cell, e.g. ``{"eta": 0.03, "steps": "per-iteration"}``.
-    bidirectional : bool
-        A second cell in every layer that reads the sequences from their ends.
-    pooling : str
-        What the readout sees: ``last`` (state), ``mean`` (of all states), or side by side ``mean-max`` (and each unit's largest
-        value; the default), ``mean-max-last``, ``mean-std-max`` (and the standard deviation).
-    dropout, layer_dropout : float
-        Parts that are dropped in training: of what the readout sees; of each layer's states.
-    differences, compress, magnitudes : bool
-        Further channels that the model derives itself, streams and exports too: first differences (by default); small motions, the asinh of what
-        a channel is above its running mean; lengths of triads.
-    triads : str
-        Triads by the numbers of their channels, such as ``"1,2,3;4,5,6"``; otherwise all channels go by threes.
-    epochs : int
-        Passes over the training part (60; without ``min_steps`` so many, neither more nor fewer).
-    min_steps : int
-        Steps of the optimizer at least, which few sequences get more epochs for (1500); 0: none.
-    max_steps : int
-        Steps of the optimizer at most, but for those of one epoch; 0: no ceiling.
-    batch_size : int
-        Sequences a step (32).
-    learning_rate : float
-        Learning rate of the first epoch (5e-3).
-    schedule : str
-        ``step`` (halved every ``halve_every`` epochs), ``cosine`` or ``constant``.
-    halve_every : int
-        Epochs until the learning rate is halved (20).
-    optimizer : str
-        ``adam``, ``adamw`` or ``sgd``.
-    momentum : float
-        With ``optimizer="sgd"``: part of the last step that goes on.
-    weight_decay : float
-        Pull of the matrices towards zero.
-    clip_norm : float
-        Largest norm of a gradient (1); 0: no limit.
-    input_noise, input_offset, input_gain : float
-        Standard deviation of noise, and of an offset of each channel, added to the normalized inputs in training, and of the logarithm of a factor
-        of each channel.
-    input_rotation : float
-        Standard deviation (rad, about each axis) of a random rotation of the triads of each device in training.
-    input_crop, input_shift, input_warp : float
-        Largest share of a sequence that is cut off at its ends, and by which it comes earlier or later, in training; standard deviation of the
-        logarithm of the speed at which it runs.
-    input_mask_steps, input_mask_channels : float
-        Largest share of the steps, and of the channels, that is masked in training.
-    average : float
-        How much of the running average of the weights stays at a step (0.99); the average is what is selected. 0: the last weights.
-    validation : float
-        Part of the sequences that selects the best epoch (none of fewer than 500 sequences, else 0.2); 0: none.
     loss : str
         What is made small, on the scale of the targets (a standard deviation of 1): ``mse`` (squared errors), ``mae`` (absolute ones) or
         ``huber`` (squared up to 1, absolute beyond).
-    sparsity : float
-        Share of zeros in each matrix of the cells in the end.
-    quantize : str
-        ``int8``: matrices of the cells are rounded as a device will have them, in training and later.
-    tbptt : int
-        Steps through which gradients flow back at most; 0: all.
-    patience : int
-        Epochs without a better one after which training stops; 0: never.
-    retrain : bool
-        Whether to train anew on all sequences in the end.
-    missing : str
-        What to do about NaN: ``refuse`` (an error with its place), ``interpolate``, ``previous`` or ``zero``.
-    channels_first : bool
-        Whether ``X`` is ``[N, d, T]`` (a list of ``[d, T_i]``), as aeon has it.
-    random_state : int, RandomState or None
-        An int is the command's ``--seed``: the same int gives the same bits, with any number of threads.
-    n_jobs : int or None
-        Threads that compute; ``None`` or -1: all that this process may use.
-    verbose : int
-        1: a line an epoch.
-    progress : callable
-        Called after each epoch with its record, a dict as a line of ``metrics.jsonl``; an exception stops the run.
-    out : path
-        A new folder for the run, as ``ernn train --out`` leaves one; ``None``: no files.
+    **others
+        Those of :class:`ernn.SequenceClassifier`, with the same names, meanings and defaults; but for ``class_weight`` and the three of a
+        teacher, which are of classes.
 
     Attributes
     ----------
