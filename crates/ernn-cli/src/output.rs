@@ -181,7 +181,8 @@ pub fn evaluation(part: &str, found: &Evaluation) -> String {
 fn segments(found: &Segments) -> String {
     let [tenth, quarter, half] = found.f1.map(percent);
     format!(
-        "segments: F1 {tenth}, {quarter}, {half} at overlaps of 10, 25, 50 %; by half of their steps {} of {} are found, and {} are said that are not there",
+        "segments: F1 {tenth}, {quarter}, {half} at overlaps of 10, 25, 50 %\n\
+         at 50 %: {} of {} found, {} said that are not there",
         grouped(found.found[2]),
         grouped(found.segments),
         grouped(found.false_alarms())

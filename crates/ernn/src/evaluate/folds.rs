@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Evaluation, Metric, NumberReport, Segments, Spread, statistics};
 use crate::data::{Dataset, Folds, Part, Scheme, Task};
@@ -54,8 +54,12 @@ fn is_one(trials: &usize) -> bool {
 pub struct FoldReport {
     /// From 1.
     pub fold: usize,
-    /// The group held out, where each group is a fold.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The group held out, where each group is a fold; earlier versions wrote its number.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "name_or_number"
+    )]
     pub group: Option<String>,
     /// Sequences held out.
     pub sequences: usize,
@@ -63,6 +67,20 @@ pub struct FoldReport {
     pub score: Option<f64>,
     /// Wall time of its training.
     pub train_seconds: f64,
+}
+
+fn name_or_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Name(String),
+        Number(u32),
+    }
+    let written = Option::<Written>::deserialize(deserializer)?;
+    Ok(written.map(|written| match written {
+        Written::Name(name) => name,
+        Written::Number(number) => number.to_string(),
+    }))
 }
 
 /// How the sequences of one group fared.
@@ -279,6 +297,19 @@ mod tests {
         let tokens = [Evaluation::of_tokens(3, 1.5, 2), Evaluation::of_tokens(2, 1.0, 2)];
         let pooled = Evaluation::pooled(&[&tokens[0], &tokens[1]], Task::NextToken);
         assert_eq!(pooled, Evaluation::of_tokens(5, 2.5, 4));
+    }
+
+    #[test]
+    fn reports_with_numbers_of_groups_still_load() {
+        let fold = |group: &str| -> FoldReport {
+            let text = format!(r#"{{"fold": 1, {group}"sequences": 4, "score": 0.5, "train_seconds": 1.0}}"#);
+            serde_json::from_str(&text).unwrap()
+        };
+        assert_eq!(fold(r#""group": 8, "#).group.as_deref(), Some("8"));
+        assert_eq!(fold(r#""group": "anna", "#).group.as_deref(), Some("anna"));
+        assert_eq!(fold("").group, None);
+        let group: GroupReport = serde_json::from_str(r#"{"group": "3", "sequences": 4, "accuracy": 0.5}"#).unwrap();
+        assert_eq!(group.accuracy, Some(0.5));
     }
 
     #[test]

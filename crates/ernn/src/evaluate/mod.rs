@@ -435,9 +435,8 @@ fn rows(logits: &[f32], classes: usize) -> impl Iterator<Item = &[f32]> {
 fn prediction(row: &[f32]) -> Prediction {
     let mut probabilities = widened(row);
     head::softmax(&mut probabilities, row.len());
-    let better = |best, class| if row[class] > row[best] { class } else { best };
     Prediction {
-        class: (0..row.len()).fold(0, better),
+        class: best_class(row) as usize,
         probabilities,
     }
 }
