@@ -155,6 +155,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let saved = SavedModel {
         model: learner.model().network.to_model(Task::Classification)?,
         derivation: Default::default(),
+        decision: Default::default(),
         normalization,
         classes: data.classes.clone(),
         vocabulary: Vec::new(),

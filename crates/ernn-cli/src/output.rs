@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use ernn::cell::Equilibria;
-use ernn::evaluate::{Evaluation, NumberReport, Segments, figures};
+use ernn::evaluate::{Evaluation, NumberReport, Segments, Unknown, figures};
 use ernn::names::{self, counted};
 use indicatif::ProgressBar;
 use serde::Serialize;
@@ -212,17 +212,37 @@ fn without_equilibria(part: &str, found: &Evaluation) -> String {
     let macro_f1 = found
         .macro_f1
         .map_or_else(String::new, |f1| format!(", macro F1 {}", percent(f1)));
+    let calibration = found.reliability.as_ref().map_or_else(String::new, |found| {
+        format!(", calibration error {}", percent(found.error))
+    });
+    let unknown = found
+        .unknown
+        .as_ref()
+        .map_or_else(String::new, |own| unknown(own, found.examples));
     let (what, segments) = match &found.segments {
         None => ("sequence", String::new()),
         Some(segments) => ("step", format!("\n{}", self::segments(segments))),
     };
     format!(
-        "{part} ({}): {}, loss {:.4}\nbalanced accuracy {}{macro_f1}{segments}\n\n{}",
+        "{part} ({}): {}, loss {:.4}\nbalanced accuracy {}{macro_f1}{calibration}{unknown}{segments}\n\n{}",
         counted(found.examples, what),
         Look::Bold.paint(&score(found), colors),
         found.loss,
         percent(balanced),
         classes::text(found, colors),
+    )
+}
+
+/// What became of answers where some are "unknown".
+fn unknown(own: &Unknown, examples: usize) -> String {
+    let others = own.accuracy.map_or_else(String::new, |right| {
+        format!("; {} of the others are right", percent(right))
+    });
+    format!(
+        "\nunknown (probability below {}): {} of {} answers{others}",
+        percent(own.below),
+        grouped(own.examples),
+        grouped(examples)
     )
 }
 

@@ -201,9 +201,10 @@ fn open(saved: &SavedModel, source: Source, options: &OpenOptions) -> Result<Seq
 fn class_lines(models: &Ensemble, sequences: &Sequences, form: Form) -> Result<(String, Vec<String>)> {
     let answers = timed("prediction", || models.predict_each(&sequences.part, &sequences.names))?;
     let classes = &models.first().classes;
+    let called = |said: &Prediction| models.called(said).to_string();
     let lines = match form.format {
-        Format::Csv => as_csv(classes, sequences, &answers, form.digits),
-        Format::Json => as_json(classes, sequences, &answers, form.digits),
+        Format::Csv => as_csv(classes, &called, sequences, &answers, form.digits),
+        Format::Json => as_json(classes, &called, sequences, &answers, form.digits),
     };
     Ok((lines, problems(answers)))
 }
@@ -272,8 +273,14 @@ fn json_line(sequences: &Sequences, index: usize, entries: Value) -> String {
     format!("{line}\n")
 }
 
-/// A line for each sequence; of one without an answer all but its name is empty.
-fn as_csv(classes: &[String], sequences: &Sequences, answers: &[Answer<Prediction>], digits: usize) -> String {
+/// A line for each sequence, with what its answer is called; of one without an answer all but its name is empty.
+fn as_csv(
+    classes: &[String],
+    called: &dyn Fn(&Prediction) -> String,
+    sequences: &Sequences,
+    answers: &[Answer<Prediction>],
+    digits: usize,
+) -> String {
     let mut text = format!("{},class", head(sequences));
     for class in classes {
         text += &format!(",{}", quoted(&format!("p_{class}")));
@@ -283,7 +290,7 @@ fn as_csv(classes: &[String], sequences: &Sequences, answers: &[Answer<Predictio
         text += &beginning(sequences, index);
         match answer {
             Ok(prediction) => {
-                text += &format!(",{}", quoted(&classes[prediction.class]));
+                text += &format!(",{}", quoted(&called(prediction)));
                 for probability in &prediction.probabilities {
                     text += &format!(",{}", significant(*probability, digits));
                 }
@@ -295,13 +302,19 @@ fn as_csv(classes: &[String], sequences: &Sequences, answers: &[Answer<Predictio
     text
 }
 
-fn as_json(classes: &[String], sequences: &Sequences, answers: &[Answer<Prediction>], digits: usize) -> String {
+fn as_json(
+    classes: &[String],
+    called: &dyn Fn(&Prediction) -> String,
+    sequences: &Sequences,
+    answers: &[Answer<Prediction>],
+    digits: usize,
+) -> String {
     let entries = |answer: &Answer<Prediction>| match answer {
         Ok(prediction) => {
             let pairs = classes.iter().zip(&prediction.probabilities);
             let pairs = pairs.map(|(class, &value)| (class.clone(), significant(value, digits)));
             let probabilities: Map<String, Value> = pairs.collect();
-            let class = &classes[prediction.class];
+            let class = called(prediction);
             json!({"class": class, "probabilities": probabilities})
         }
         Err(problem) => json!({"class": null, "probabilities": null, "problem": problem}),
@@ -335,10 +348,11 @@ mod tests {
             class: 1,
             probabilities: vec![0.25, 0.75],
         };
+        let called = |said: &Prediction| classes[said.class].clone();
         let answers = [Ok(prediction), Err("why".to_string())];
         let expected = "sequence,class,p_plain,\"p_a, \"\"b\"\"\"\n1,\"a, \"\"b\"\"\",0.25,0.75\n2,,,\n";
-        assert_eq!(as_csv(&classes, &sequences, &answers, 4), expected);
-        let lines = as_json(&classes, &sequences, &answers, 4);
+        assert_eq!(as_csv(&classes, &called, &sequences, &answers, 4), expected);
+        let lines = as_json(&classes, &called, &sequences, &answers, 4);
         let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(lines[0]["probabilities"]["a, \"b\""], 0.75);
         assert_eq!(
@@ -348,7 +362,7 @@ mod tests {
         sequences.times = [["0", "2.56"], ["2.56", "5.12"]]
             .map(|pair| pair.map(String::from))
             .to_vec();
-        assert!(as_csv(&classes, &sequences, &answers, 4).contains("\n2,2.56,5.12,,,\n"));
-        assert!(as_json(&classes, &sequences, &answers, 4).contains("\"start\":\"2.56\""));
+        assert!(as_csv(&classes, &called, &sequences, &answers, 4).contains("\n2,2.56,5.12,,,\n"));
+        assert!(as_json(&classes, &called, &sequences, &answers, 4).contains("\"start\":\"2.56\""));
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ernn::checkpoint::SavedModel;
 use ernn::data::{MissingPolicy, Task};
-use ernn::evaluate::{Stream, length_note};
+use ernn::evaluate::{Stream, called, length_note};
 use ernn::{Error, Result as LibraryResult};
 use serde_json::{Map, Value, json};
 
@@ -115,12 +115,16 @@ fn said(saved: &SavedModel, stream: &Stream, form: Form) -> String {
         }
         (_, Format::Csv) => {
             let shares = (0..saved.classes.len()).map(|class| format!(",{}", probability(class)));
-            format!("{step},{}{}", quoted(&saved.classes[class]), shares.collect::<String>())
+            format!(
+                "{step},{}{}",
+                quoted(called(saved, &prediction)),
+                shares.collect::<String>()
+            )
         }
         (_, Format::Json) => {
             let pairs = saved.classes.iter().enumerate();
             let shares: Map<String, Value> = pairs.map(|(class, name)| (name.clone(), probability(class))).collect();
-            json!({"step": step, "class": saved.classes[class], "probabilities": shares}).to_string()
+            json!({"step": step, "class": called(saved, &prediction), "probabilities": shares}).to_string()
         }
     }
 }

@@ -27,6 +27,7 @@ fn saved(config: ModelConfig) -> SavedModel {
     SavedModel {
         model: Model::new(config, 1).unwrap(),
         derivation: Default::default(),
+        decision: Default::default(),
         normalization: Normalization::identity(features),
         classes: names(classes, "c"),
         vocabulary: names(tokens, "w"),

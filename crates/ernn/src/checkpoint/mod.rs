@@ -8,6 +8,7 @@
 //! old file or the new one and never a half.
 
 mod atomic;
+mod decision;
 mod ensemble_folder;
 mod leftovers;
 pub mod null;
@@ -16,6 +17,7 @@ mod saved_model;
 mod tensor_file;
 
 pub use atomic::{write_atomically, write_with_folder};
+pub use decision::{Calibration, Decision, UNKNOWN};
 pub use ensemble_folder::{EnsembleFolder, MOST_MEMBERS};
 pub use leftovers::remove_leftovers;
 pub(crate) use leftovers::{is_temporary, remove_unfinished, temporary_name};

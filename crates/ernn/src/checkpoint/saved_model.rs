@@ -9,6 +9,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::Decision;
 use super::tensor_file::{self, Format, Tensor, TensorFile};
 use crate::data::{Derivation, Normalization, TargetScale, Task};
 use crate::model::{Model, ModelConfig};
@@ -60,6 +61,8 @@ pub struct SavedModel {
     pub derivation: Derivation,
     /// What is done to the values, the derived ones too, before the model sees them.
     pub normalization: Normalization,
+    /// How what the model says becomes an answer.
+    pub decision: Decision,
     /// Class names, in the order of the logits; none where logits are tokens or a number.
     pub classes: Vec<String>,
     /// The text of each token that the embedding knows.
@@ -78,6 +81,8 @@ struct Content {
     #[serde(default, skip_serializing_if = "Derivation::is_none")]
     derivation: Derivation,
     normalization: Normalization,
+    #[serde(default, skip_serializing_if = "Decision::is_none")]
+    decision: Decision,
     classes: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     vocabulary: Vec<String>,
@@ -96,6 +101,7 @@ impl SavedModel {
         let content = Content {
             config: self.model.config().clone(),
             derivation: self.derivation.clone(),
+            decision: self.decision.clone(),
             normalization: self.normalization.clone(),
             classes: self.classes.clone(),
             vocabulary: self.vocabulary.clone(),
@@ -138,6 +144,7 @@ impl SavedModel {
         Ok(SavedModel {
             model: Model::from_parameters(content.config, parameters)?,
             derivation: content.derivation,
+            decision: content.decision,
             normalization: content.normalization,
             classes: content.classes,
             vocabulary: content.vocabulary,
@@ -256,6 +263,7 @@ mod tests {
         SavedModel {
             model: Model::new(config, 1).unwrap(),
             derivation: Derivation::default(),
+            decision: Default::default(),
             normalization: Normalization::identity(2),
             classes: vec!["no".to_string(), "yes".to_string()],
             vocabulary: Vec::new(),
@@ -296,6 +304,7 @@ mod tests {
             model: Model::new(config, 1).unwrap(),
             normalization: Normalization::identity(6),
             derivation: derivation.clone(),
+            decision: Default::default(),
             ..example()
         };
         let bytes = model.to_bytes();

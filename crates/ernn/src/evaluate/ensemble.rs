@@ -11,7 +11,7 @@
 use std::path::{Path, PathBuf};
 
 use super::answers::{Answer, number_each, predict_each};
-use super::{Evaluation, Prediction, labels_of, logits_in, loss, must_be_finite, numbers_of, prepared, widened};
+use super::{Evaluation, Prediction, labels_of, logits_in, loss, must_be_finite, numbers_of, prepared};
 use crate::cell::Equilibria;
 use crate::checkpoint::{Checksum, EnsembleFolder, MODEL_FILE, SavedModel};
 use crate::data::{Task, View, list};
@@ -94,6 +94,14 @@ impl Ensemble {
     /// Those of them that are other than 0.
     pub fn nonzero_parameters(&self) -> usize {
         self.members.iter().map(SavedModel::nonzero_parameters).sum()
+    }
+
+    /// The name of the class that was said, or that it is unknown; of several models' answers none is.
+    pub fn called(&self, said: &Prediction) -> &str {
+        match self.is_several() {
+            true => &self.first().classes[said.class],
+            false => super::called(self.first(), said),
+        }
     }
 
     /// The size of all members together, as [`SavedModel::size_kb`].
@@ -292,7 +300,7 @@ fn average(mut all: Vec<Prediction>) -> Prediction {
     }
     let probabilities = mean_row(all.iter().map(|prediction| &prediction.probabilities[..]));
     Prediction {
-        class: likeliest(&probabilities),
+        class: super::first_largest(&probabilities),
         probabilities,
     }
 }
@@ -307,11 +315,6 @@ fn mean_row<'a>(rows: impl ExactSizeIterator<Item = &'a [f64]>) -> Vec<f64> {
     }
     sums.iter_mut().for_each(|sum| *sum /= count);
     sums
-}
-
-/// The class of the highest probability, the first of equals.
-fn likeliest(row: &[f64]) -> usize {
-    (0..row.len()).fold(0, |best, class| if row[class] > row[best] { class } else { best })
 }
 
 fn mean_number(numbers: impl ExactSizeIterator<Item = f32>) -> f32 {
@@ -329,21 +332,18 @@ fn of_numbers(outputs: &[Vec<f32>], targets: &[f32], trained_mean: Option<f64>) 
 }
 
 fn of_classes(outputs: &[Vec<f32>], classes: &[String], labels: &[u32]) -> Evaluation {
-    let score = |(sequence, &label): (usize, &u32)| {
-        let logits = outputs
-            .iter()
-            .map(|output| &output[sequence * classes.len()..(sequence + 1) * classes.len()]);
-        let probabilities: Vec<Vec<f64>> = logits.clone().map(probabilities).collect();
-        let mean = mean_row(probabilities.iter().map(|row| &row[..]));
-        (likeliest(&mean), mean_loss(logits.map(|row| loss(row, label))))
+    let logits = |sequence: usize| {
+        let own = sequence * classes.len()..(sequence + 1) * classes.len();
+        outputs.iter().map(move |output| &output[own.clone()])
     };
-    Evaluation::new(classes, labels, labels.iter().enumerate().map(score))
-}
-
-fn probabilities(logits: &[f32]) -> Vec<f64> {
-    let mut row = widened(logits);
-    head::softmax(&mut row, logits.len());
-    row
+    let said: Vec<Prediction> = (0..labels.len())
+        .map(|sequence| average(logits(sequence).map(super::prediction).collect()))
+        .collect();
+    let losses = labels
+        .iter()
+        .enumerate()
+        .map(|(sequence, &label)| mean_loss(logits(sequence).map(|row| loss(row, label))));
+    Evaluation::of_predictions(classes, labels, &said, losses)
 }
 
 /// `-ln` of the mean of probabilities whose `-ln` are given: finite where one of them is, however small they are.

@@ -26,6 +26,7 @@ fn model(seed: u64, task: Task) -> SavedModel {
     SavedModel {
         model: Model::new(config, seed).unwrap(),
         derivation: Derivation::default(),
+        decision: Default::default(),
         normalization: Normalization {
             mean: vec![0.1 * seed as f32, -0.2],
             ..Normalization::identity(2)

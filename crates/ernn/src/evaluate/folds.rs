@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{Evaluation, Metric, NumberReport, Segments, Spread, statistics};
+use super::{Evaluation, Metric, NumberReport, Reliability, Segments, Spread, statistics};
+use crate::checkpoint::Calibration;
 use crate::data::{Dataset, Folds, Part, Scheme, Task};
 
 /// What training by folds has found.
@@ -33,6 +34,12 @@ pub struct FoldsReport {
     /// Trials among which the settings were chosen by the same sequences; 1 if they were not chosen.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub trials: usize,
+    /// What makes the probabilities of the pooled sequences frequencies, where the final run asks for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<Calibration>,
+    /// Below this probability their answers are unknown, where the final run asks for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unknown_below: Option<f64>,
     /// Sequences that are copies of another one; they were held out together.
     #[serde(default)]
     pub copies: usize,
@@ -155,6 +162,8 @@ impl FoldsReport {
             },
             pooled,
             trials: trials.max(1),
+            calibration: None,
+            unknown_below: None,
             copies: cut.copies,
             torn: cut.torn,
         }
@@ -266,7 +275,9 @@ impl Evaluation {
             }
         }
         let segments: Vec<&Segments> = parts.iter().filter_map(|part| part.segments.as_ref()).collect();
+        let reliability = parts.iter().filter_map(|part| part.reliability.as_ref());
         Evaluation {
+            reliability: (reliability.clone().count() == parts.len()).then(|| Reliability::pooled(reliability)),
             segments: (!segments.is_empty()).then(|| Segments::pooled(segments.into_iter())),
             ..Evaluation::new(&names, &labels, called.into_iter().map(|class| (class, loss)))
         }

@@ -4,17 +4,21 @@
 //! whatever it shared a batch with.
 
 mod answers;
+mod calibrate;
 mod ensemble;
 mod folds;
 mod metric;
 mod numbers;
 mod report;
 mod segments;
+mod smooth;
 mod spread;
 pub mod statistics;
 mod stream;
 
 pub use answers::{Answer, number_each, predict_each};
+pub use calibrate::{Reliability, ReliabilityBin, Unknown};
+pub(crate) use calibrate::{calibration, calibration_of, unknown_by, unknown_of};
 pub use ensemble::Ensemble;
 use ernn_kernels::RowLoss;
 pub use folds::{FoldReport, FoldResult, FoldsReport, GroupReport};
@@ -22,13 +26,14 @@ pub use metric::{Metric, figures};
 pub use numbers::{AlwaysMean, NumberReport};
 pub use report::{ClassReport, Evaluation};
 pub use segments::Segments;
+pub(crate) use smooth::choose_penalty;
 pub use spread::{Spread, mean};
 pub use stream::Stream;
 pub(crate) use stream::for_streams;
 
 use crate::batch::{self, Batch, Streams};
 use crate::cell::{CellConfig, StepSizes};
-use crate::checkpoint::SavedModel;
+use crate::checkpoint::{Decision, SavedModel, UNKNOWN};
 use crate::data::{Task, UNLABELLED, View};
 use crate::head::{self, NumberLoss};
 use crate::model::{Model, State, Workspace};
@@ -40,7 +45,8 @@ const BATCH: usize = 256;
 /// What the model says about one sequence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prediction {
-    /// Index into the model's classes: the one of the highest probability, the first of equals.
+    /// Index into the model's classes: the one of the highest probability, the first of equals; of steps what the steps around it say as well
+    /// ([`crate::checkpoint::Decision::switch_penalty`]).
     pub class: usize,
     /// Probability of each class.
     pub probabilities: Vec<f64>,
@@ -87,6 +93,14 @@ fn must_be(saved: &SavedModel, task: Task) -> Result<()> {
     )))
 }
 
+/// The name of the class that was said, or [`UNKNOWN`] where the model has learned to say so.
+pub fn called<'a>(saved: &'a SavedModel, said: &Prediction) -> &'a str {
+    match saved.decision.is_known(said.probabilities[said.class]) {
+        true => &saved.classes[said.class],
+        false => UNKNOWN,
+    }
+}
+
 /// Measures the model on raw labelled sequences, whose labels are indices into the model's classes.
 ///
 /// # Errors
@@ -110,7 +124,7 @@ pub fn evaluate<'a>(saved: &SavedModel, part: impl Into<View<'a>>) -> Result<Eva
 /// [`evaluate_normalized`], numbers beside those that the model was trained on.
 pub fn evaluate_prepared(saved: &SavedModel, part: &View) -> Result<Evaluation> {
     let trained_mean = saved.provenance.targets.map(|scale| scale.mean);
-    measured(&saved.model, &saved.classes, part, trained_mean)
+    measured(&saved.model, &saved.classes, part, trained_mean, &saved.decision)
 }
 
 /// [`evaluate_normalized`] as a training watches itself: the loss of numbers is the one that is made small.
@@ -136,14 +150,20 @@ pub(crate) fn evaluate_in_training(
 /// Measures a model on sequences that are normalized already, by its task. The loss may be infinite or NaN: a training deals with
 /// that in its own way.
 pub fn evaluate_normalized(model: &Model<f32>, classes: &[String], part: &View) -> Result<Evaluation> {
-    measured(model, classes, part, None)
+    measured(model, classes, part, None, &Decision::default())
 }
 
-fn measured(model: &Model<f32>, classes: &[String], part: &View, trained_mean: Option<f64>) -> Result<Evaluation> {
+fn measured(
+    model: &Model<f32>,
+    classes: &[String],
+    part: &View,
+    trained_mean: Option<f64>,
+    decision: &Decision,
+) -> Result<Evaluation> {
     let mut workspace = Workspace::default();
     let mut found = match model.config().task {
-        Task::Classification => evaluate_classes(model, classes, part, &mut workspace),
-        Task::StepClassification => evaluate_steps(model, classes, part, &mut workspace),
+        Task::Classification => evaluate_classes(model, classes, part, decision, &mut workspace),
+        Task::StepClassification => evaluate_steps(model, classes, part, decision, &mut workspace),
         Task::NextToken => evaluate_text(model, part, &mut workspace),
         Task::Regression => {
             number_pairs(model, part, &mut workspace).map(|pairs| Evaluation::of_numbers(&pairs, trained_mean))
@@ -157,14 +177,19 @@ fn evaluate_classes(
     model: &Model<f32>,
     classes: &[String],
     part: &View,
+    decision: &Decision,
     workspace: &mut Workspace<f32>,
 ) -> Result<Evaluation> {
     let labels = labels_of(part, classes.len())?;
     let logits = logits_in(model, part, workspace)?;
-    let scores = rows(&logits, classes.len())
+    let said: Vec<Prediction> = rows(&logits, classes.len()).map(prediction).collect();
+    let losses = rows(&logits, classes.len())
         .zip(&labels)
-        .map(|(row, &label)| (prediction(row).class, loss(row, label)));
-    Ok(Evaluation::new(classes, &labels, scores))
+        .map(|(row, &label)| loss(row, label));
+    Ok(Evaluation {
+        unknown: decision.unknown_below.map(|_| Unknown::of(decision, &said, &labels)),
+        ..Evaluation::of_predictions(classes, &labels, &said, losses)
+    })
 }
 
 /// The class of each sequence; refused if one has none.
@@ -190,12 +215,13 @@ fn evaluate_steps(
     model: &Model<f32>,
     classes: &[String],
     part: &View,
+    decision: &Decision,
     workspace: &mut Workspace<f32>,
 ) -> Result<Evaluation> {
     let found = step_logits_in(model, part, workspace)?;
     let mut labels = Vec::new();
-    let mut scores = Vec::new();
-    let mut called = Vec::with_capacity(found.len());
+    let (mut losses, mut said) = (Vec::new(), Vec::new());
+    let called = smooth::smoothed(part, &found, classes.len(), decision.penalty());
     for (index, logits) in found.iter().enumerate() {
         let own = part.step_labels(index);
         if let Some(label) = own
@@ -205,19 +231,23 @@ fn evaluate_steps(
             let problem = format!("found class number {label}, expected one below {}", classes.len());
             return Err(unusable(problem));
         }
-        called.push(rows(logits, classes.len()).map(best_class).collect::<Vec<u32>>());
-        for (row, &label) in rows(logits, classes.len())
+        for ((row, &label), &class) in rows(logits, classes.len())
             .zip(own)
-            .filter(|(_, label)| **label != UNLABELLED)
+            .zip(&called[index])
+            .filter(|((_, label), _)| **label != UNLABELLED)
         {
             labels.push(label);
-            scores.push((best_class(row) as usize, loss(row, label)));
+            losses.push(loss(row, label));
+            said.push(Prediction {
+                class: class as usize,
+                ..prediction(row)
+            });
         }
     }
     if labels.is_empty() {
         return Err(unusable("found no step with a label, expected some".to_owned()));
     }
-    let mut evaluation = Evaluation::new(classes, &labels, scores.into_iter());
+    let mut evaluation = Evaluation::of_predictions(classes, &labels, &said, losses.into_iter());
     evaluation.segments = Some(Segments::of(part, &called));
     Ok(evaluation)
 }
@@ -240,6 +270,27 @@ fn step_logits_in(model: &Model<f32>, part: &View, workspace: &mut Workspace<f32
     Ok(all)
 }
 
+/// The logits `[examples, classes]` of all examples of a prepared part that have a class, sequences or steps, and these classes.
+pub(crate) fn judged_logits(model: &Model<f32>, part: &View) -> Result<(Vec<f32>, Vec<u32>)> {
+    let classes = model.config().classes;
+    if model.config().task == Task::Classification {
+        return Ok((logits(model, part)?, labels_of(part, classes)?));
+    }
+    let (mut kept, mut labels) = (Vec::new(), Vec::new());
+    for (index, logits) in step_logits_in(model, part, &mut Workspace::default())?
+        .iter()
+        .enumerate()
+    {
+        for (row, &label) in rows(logits, classes).zip(part.step_labels(index)) {
+            if label != UNLABELLED {
+                kept.extend_from_slice(row);
+                labels.push(label);
+            }
+        }
+    }
+    Ok((kept, labels))
+}
+
 /// What the model says at each step of raw sequences; `names` as in [`predict_named`].
 ///
 /// # Errors
@@ -258,15 +309,21 @@ pub fn predict_steps<'a>(
         return Err(unusable(no_answer(&part, sequence, names, value)));
     }
     let classes = saved.classes.len();
+    let called = smooth::smoothed(&part, &found, classes, saved.decision.penalty());
+    let answer = |(row, &class): (&[f32], &u32)| Prediction {
+        class: class as usize,
+        ..prediction(row)
+    };
     Ok(found
         .iter()
-        .map(|logits| rows(logits, classes).map(prediction).collect())
+        .zip(&called)
+        .map(|(logits, called)| rows(logits, classes).zip(called).map(answer).collect())
         .collect())
 }
 
-/// The class of the largest logit, the first of equals.
-fn best_class(row: &[f32]) -> u32 {
-    (0..row.len()).fold(0, |best, class| if row[class] > row[best] { class } else { best }) as u32
+/// The place of the largest number, the first of equals.
+pub(crate) fn first_largest<F: PartialOrd>(row: &[F]) -> usize {
+    (0..row.len()).fold(0, |best, class| if row[class] > row[best] { class } else { best })
 }
 
 /// Each text from its beginning to its end in one stream, in windows of the length that the model has learned from.
@@ -436,7 +493,7 @@ fn prediction(row: &[f32]) -> Prediction {
     let mut probabilities = widened(row);
     head::softmax(&mut probabilities, row.len());
     Prediction {
-        class: best_class(row) as usize,
+        class: first_largest(row),
         probabilities,
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Metric, NumberReport, Segments};
+use super::{Metric, NumberReport, Prediction, Reliability, Segments, Unknown};
 use crate::cell::Equilibria;
 use crate::checkpoint::null;
 
@@ -45,6 +45,12 @@ pub struct Evaluation {
     /// For regression.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_squared_error: Option<f64>,
+    /// How the probabilities of classes compare with frequencies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reliability: Option<Reliability>,
+    /// What became of answers where some are "unknown"; everything else counts the likeliest class of those as well.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unknown: Option<Unknown>,
     /// For classes of steps: what became of runs of steps with one class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub segments: Option<Segments>,
@@ -82,6 +88,24 @@ impl Evaluation {
             per_class,
             confusion,
             ..Evaluation::default()
+        }
+    }
+
+    /// Counts of answers, with how their probabilities compare with frequencies.
+    pub(super) fn of_predictions(
+        classes: &[String],
+        labels: &[u32],
+        said: &[Prediction],
+        losses: impl Iterator<Item = f64>,
+    ) -> Self {
+        let scores = said.iter().map(|said| said.class).zip(losses);
+        let answers = said
+            .iter()
+            .zip(labels)
+            .map(|(said, &label)| (said.probabilities[said.class], said.class == label as usize));
+        Evaluation {
+            reliability: Some(Reliability::of(answers)),
+            ..Evaluation::new(classes, labels, scores)
         }
     }
 

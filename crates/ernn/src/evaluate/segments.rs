@@ -10,6 +10,8 @@
 //! segments that are cut to pieces and forgives borders that are a little off. Windows that follow each other are put together before; a
 //! step without a label ends a true segment and what is said there counts for nothing.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use crate::data::{UNLABELLED, View};
@@ -42,21 +44,12 @@ impl Segments {
     /// Compares what was said at each step of each sequence with its labels.
     pub(super) fn of(part: &View, said: &[Vec<u32>]) -> Segments {
         let mut counts = [Counts::default(); 3];
-        let mut index = 0;
-        while index < part.len() {
-            let mut end = index + 1;
-            while end < part.len() && part.follows(end) {
-                end += 1;
-            }
-            let labels: Vec<u32> = (index..end)
-                .flat_map(|index| part.step_labels(index))
-                .copied()
-                .collect();
-            let called: Vec<u32> = said[index..end].concat();
+        for own in recordings(part) {
+            let labels: Vec<u32> = own.clone().flat_map(|index| part.step_labels(index)).copied().collect();
+            let called: Vec<u32> = said[own].concat();
             for (counts, percent) in counts.iter_mut().zip(OVERLAPS) {
                 counts.add(&labels, &called, f64::from(percent) / 100.0);
             }
-            index = end;
         }
         let [first, ..] = counts;
         Segments::counted(first.segments, first.said, counts.map(|counts| counts.found))
@@ -86,6 +79,18 @@ impl Segments {
     pub fn false_alarms(&self) -> usize {
         self.said - self.found[2]
     }
+}
+
+/// Sequences that follow each other, as one; each of the others for itself.
+pub(super) fn recordings(part: &View) -> Vec<Range<usize>> {
+    let mut all: Vec<Range<usize>> = Vec::new();
+    for index in 0..part.len() {
+        match all.last_mut() {
+            Some(last) if part.follows(index) => last.end = index + 1,
+            _ => all.push(index..index + 1),
+        }
+    }
+    all
 }
 
 #[derive(Clone, Copy, Debug, Default)]

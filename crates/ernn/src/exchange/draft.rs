@@ -70,6 +70,7 @@ impl Draft<'_> {
         let model = SavedModel {
             model: Model::from_parameters(self.config, parameters)?,
             derivation: Derivation::default(),
+            decision: Default::default(),
             normalization: self.normalization.unwrap_or_else(|| Normalization::identity(inputs)),
             classes,
             vocabulary: Vec::new(),

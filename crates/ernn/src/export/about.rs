@@ -85,8 +85,19 @@ pub(super) fn inputs(saved: &SavedModel) -> Vec<String> {
     lines
 }
 
-/// What the output of a model of numbers is; none of another model.
+/// What a caller should know of the output; none where there is nothing to say.
 pub(super) fn output(saved: &SavedModel) -> Option<String> {
+    if let Some(least) = saved.decision.unknown_below {
+        return Some(format!(
+            "It learned where to say \"unknown\": where the largest probability is below {least:.4}. This code leaves that to the caller."
+        ));
+    }
+    if saved.decision.penalty() > 0.0 {
+        return Some(
+            "In its run, classes of steps were smoothed over whole recordings; this code says each step for itself."
+                .to_string(),
+        );
+    }
     (saved.model.config().task == Task::Regression).then(|| match target_name(saved) {
         Some(name) => format!("It says one number, \"{name}\" of the training data, in its unit."),
         None => "It says one number, in the unit of the training data.".to_string(),

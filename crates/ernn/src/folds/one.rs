@@ -156,8 +156,7 @@ fn classes(dataset: &Dataset, outputs: &[Vec<f64>]) -> Vec<usize> {
     if dataset.task != Task::Classification {
         return Vec::new();
     }
-    let best = |row: &Vec<f64>| (0..row.len()).fold(0, |best, class| if row[class] > row[best] { class } else { best });
-    outputs.iter().map(best).collect()
+    outputs.iter().map(|row| evaluate::first_largest(row)).collect()
 }
 
 /// The numbers that were said; none for other tasks.

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::one::{self, Done, in_turns};
 use super::{FoldsStart, Watcher, cut, folder, predictions};
 use crate::Result;
-use crate::data::{self, Dataset, Folds, Scheme};
-use crate::evaluate::{FoldReport, FoldsReport};
+use crate::data::{self, Dataset, Folds, Scheme, Task};
+use crate::evaluate::{self, FoldReport, FoldsReport};
 use crate::names::counted;
 use crate::train::{self, Ending, Machine, Observer, Options, Out, Report, RunConfig, RunFolder};
 
@@ -155,7 +155,27 @@ impl<'a> Run<'a> {
 
     fn report(&self, done: &[Done], trials: usize) -> FoldsReport {
         let results: Vec<_> = done.iter().map(|done| done.result.clone()).collect();
-        FoldsReport::new(self.request.scheme, &self.cut, self.dataset, &results, trials)
+        let mut report = FoldsReport::new(self.request.scheme, &self.cut, self.dataset, &results, trials);
+        self.decide(done, &mut report);
+        report
+    }
+
+    /// What probabilities the final model's answers have, and below which it has none, by what was said of sequences that were held out.
+    fn decide(&self, done: &[Done], report: &mut FoldsReport) {
+        let training = &self.config.training;
+        if self.dataset.task != Task::Classification || done.iter().any(|done| done.result.evaluation.is_none()) {
+            return;
+        }
+        let labels: Vec<u32> = (self.cut.held_out.iter().flatten())
+            .map(|&sequence| self.dataset.train.labels[sequence])
+            .collect();
+        let said: Vec<&[f64]> = done.iter().flat_map(|done| &done.outputs).map(Vec::as_slice).collect();
+        report.calibration = (training.calibrate && training.validation == 0.0)
+            .then(|| evaluate::calibration_of(&said, &labels))
+            .flatten();
+        report.unknown_below = (training.unknown > 0.0)
+            .then(|| evaluate::unknown_of(&said, &labels, report.calibration, training.unknown))
+            .flatten();
     }
 
     /// All folds; none if it was stopped before their end.

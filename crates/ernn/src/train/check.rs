@@ -130,6 +130,7 @@ impl TrainingSettings {
             demand((0.0..=most).contains(&deviation), name, deviation, &expected)?;
         }
         for (name, share) in [
+            ("unknown", self.unknown),
             ("input_crop", self.input_crop),
             ("input_shift", self.input_shift),
             ("input_mask_steps", self.input_mask_steps),

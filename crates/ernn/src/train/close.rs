@@ -3,7 +3,7 @@
 use super::parts::Parts;
 use super::run::{Run, last_selecting_epoch};
 use super::{Ending, Machine, Observer, Outcome, Report, RunFolder};
-use crate::checkpoint::{Phase, Provenance, RunState, SavedModel};
+use crate::checkpoint::{Decision, Phase, Provenance, RunState, SavedModel};
 use crate::data::Task;
 use crate::evaluate::{self, Evaluation};
 use crate::model::Model;
@@ -33,10 +33,12 @@ impl Close<'_> {
         if let Some(scale) = self.parts.targets {
             model.scale_output(scale.mean, scale.deviation);
         }
+        let decision = self.decide(&mut model)?;
         let model = SavedModel {
             provenance: self.provenance(),
             model,
             derivation: self.parts.derivation.clone(),
+            decision,
             normalization: self.parts.normalization.clone(),
             classes: self.run.dataset.classes.clone(),
             vocabulary: self.run.dataset.vocabulary.clone(),
@@ -49,6 +51,42 @@ impl Close<'_> {
             folder.write_report(&report, &self.state.history)?;
         }
         Ok(Outcome { model, report })
+    }
+
+    /// How the model's words become answers, and what that asks of its readout: by the validation part; of classes of sequences without
+    /// one, by the folds.
+    fn decide(&self, model: &mut Model<f32>) -> Result<Decision> {
+        let training = &self.run.config.training;
+        let task = model.config().task;
+        let mut decision = Decision::default();
+        if self.ending == Ending::Diverged || !matches!(task, Task::Classification | Task::StepClassification) {
+            return Ok(decision);
+        }
+        let validation = self.parts.validation.as_ref();
+        let folds = self.run.options.folds.as_ref().filter(|_| validation.is_none());
+        if training.calibrate {
+            decision.calibration = match (validation, folds) {
+                (Some(part), _) => {
+                    let (logits, labels) = evaluate::judged_logits(model, part)?;
+                    evaluate::calibration(&logits, &labels, model.config().classes)
+                }
+                (None, folds) => folds.and_then(|folds| folds.calibration),
+            };
+        }
+        if let Some(found) = decision.calibration {
+            model.scale_output(0.0, 1.0 / found.temperature);
+        }
+        if training.smooth && task == Task::StepClassification {
+            let part = validation.unwrap_or(&self.parts.fit);
+            decision.switch_penalty = Some(evaluate::choose_penalty(model, part)?);
+        }
+        if training.unknown > 0.0 && task == Task::Classification {
+            decision.unknown_below = match (validation, folds) {
+                (Some(part), _) => evaluate::unknown_by(model, part, training.unknown)?,
+                (None, folds) => folds.and_then(|folds| folds.unknown_below),
+            };
+        }
+        Ok(decision)
     }
 
     fn provenance(&self) -> Provenance {

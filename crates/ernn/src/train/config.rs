@@ -202,6 +202,18 @@ pub struct TrainingSettings {
     /// Whether to train anew on training and validation part together, for as many epochs as were run; that model is
     /// then the result.
     pub retrain: bool,
+    /// For classes of steps: whether the end of the training chooses what a change of class costs
+    /// ([`crate::checkpoint::Decision::switch_penalty`]), so that answers do not flicker.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub smooth: bool,
+    /// For classes: whether the end of the training scales the readout so that probabilities are frequencies
+    /// ([`crate::checkpoint::Decision::calibration`]).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub calibrate: bool,
+    /// For classes of sequences: the share of right answers that may become "unknown"
+    /// ([`crate::checkpoint::Decision::unknown_below`]); 0: there is always an answer.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub unknown: f64,
     /// How gradients become steps, weight decay included.
     pub optimizer: OptimizerConfig,
     /// How the learning rate falls.

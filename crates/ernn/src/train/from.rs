@@ -158,6 +158,7 @@ mod tests {
         SavedModel {
             model: Model::new(config, 1).unwrap(),
             derivation: Default::default(),
+            decision: Default::default(),
             normalization: Normalization::identity(2),
             classes: names(classes),
             vocabulary: Vec::new(),

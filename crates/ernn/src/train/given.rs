@@ -143,6 +143,11 @@ impl RunConfig {
                 "",
                 "data with a class for each sequence",
             ),
+            With::Steps => (
+                dataset.task == Task::StepClassification,
+                "",
+                "data with a class for each step",
+            ),
             With::OneNumber => (
                 dataset.task == Task::Regression,
                 "",

@@ -18,9 +18,9 @@ const LEAST_STEPS: usize = 1500;
 const FEW: usize = 500;
 /// Folds that judge few sequences without a test part.
 const FOLDS: Scheme = Scheme::Number(5);
-/// Initial step sizes: so large, but less for long sequences, whose states would grow beyond all numbers.
 /// Standard deviation of the rotation of sensors in training, rad.
 const ROTATION: f64 = 0.3;
+/// Initial step sizes: so large, but less for long sequences, whose states would grow beyond all numbers.
 const LARGEST_ETA: f64 = 0.3;
 const ETA_TIMES_STEPS: f64 = 20.0;
 
@@ -40,6 +40,8 @@ pub(super) fn for_dataset(source: &str, options: &OpenOptions, dataset: &Dataset
         let mut config = defaults::for_source(source);
         if is_own(source, options) && dataset.task == Task::StepClassification {
             for_motion(&mut config, dataset);
+            config.training.smooth = true;
+            config.training.calibrate = true;
         }
         return config;
     };
@@ -49,6 +51,7 @@ pub(super) fn for_dataset(source: &str, options: &OpenOptions, dataset: &Dataset
         judged: judged && dataset.validation.is_none(),
     };
     let mut config = for_extent(source, &extent, input_noise);
+    config.training.calibrate = dataset.task == Task::Classification;
     for_motion(&mut config, dataset);
     config
 }
@@ -114,6 +117,7 @@ pub(super) fn for_extent(source: &str, extent: &Extent, input_noise: f64) -> Run
     config.model.pooling = Pooling::MeanMax;
     config.model.transforms.differences = true;
     config.training.min_steps = LEAST_STEPS;
+    config.training.calibrate = true;
     config.training.input_noise = input_noise;
     if extent.judged && extent.sequences < FEW {
         config.training.validation = 0.0;
@@ -205,7 +209,9 @@ mod tests {
         assert_eq!(settings("digits", &data), RunConfig::defaults("digits"));
         let mut steps = data.clone();
         steps.task = Task::StepClassification;
-        assert_eq!(settings("mine.csv", &steps), RunConfig::defaults("mine.csv"));
+        let mut general = RunConfig::defaults("mine.csv");
+        (general.training.smooth, general.training.calibrate) = (true, true);
+        assert_eq!(settings("mine.csv", &steps), general);
         assert!(settings("mine.csv", &data).model.transforms.differences);
     }
 }

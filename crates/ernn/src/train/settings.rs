@@ -65,6 +65,8 @@ pub enum With {
     Classes,
     /// A class for each sequence.
     OneClass,
+    /// A class for each step.
+    Steps,
     /// A number for each sequence.
     OneNumber,
     /// Data without a validation part of its own.
@@ -257,6 +259,13 @@ settings! {
             "Stop after N epochs without a better one (0: never)";
         "retrain" "training.retrain" Switch("BOOL") All:
             "At the end, train anew on training and validation part together, as long; that model is the result";
+        "smooth" "training.smooth" Switch("BOOL") Steps:
+            "Classes of steps: choose by validation what a change of class costs, so that answers do not flicker";
+        "calibrate" "training.calibrate" Switch("BOOL") Classes:
+            "Classes: scale the outputs in the end, by validation or folds, so that probabilities are frequencies";
+        "unknown" "training.unknown" Number("X") OneClass:
+            "Answer \"unknown\" where the probability is low: the share of right answers that may be lost by it, by validation or folds \
+             (0: never)";
         "seed" "training.seed" Whole("N") All:
             "Seed of weights, split, batches, noise and dropout";
         "teacher" "training.teacher.runs" Paths("RUN,..") OneClass:

@@ -24,6 +24,7 @@ fn saved(model: Model<f32>) -> SavedModel {
     let names = |word: &str, count: usize| (1..=count).map(|index| format!("{word} {index}")).collect();
     SavedModel {
         derivation: Default::default(),
+        decision: Default::default(),
         normalization: Normalization { mean, scale },
         classes: names("class", config.classes),
         vocabulary: names("word", vocabulary),

@@ -338,6 +338,7 @@ pub fn saved(config: ModelConfig, seed: u64) -> SavedModel {
         classes: (0..config.classes).map(|class| format!("class {class}")).collect(),
         model: Model::new(config, seed).unwrap(),
         derivation: Default::default(),
+        decision: Default::default(),
         normalization: Normalization {
             mean: (0..features)
                 .map(|feature| if numbers { feature as f32 - 1.0 } else { 0.0 })

@@ -22,6 +22,7 @@ fn drawn(layers: Vec<CellConfig>, bidirectional: bool) -> SavedModel {
     SavedModel {
         model: Model::new(config, 5).unwrap(),
         derivation: Default::default(),
+        decision: Default::default(),
         normalization: Normalization::identity(3),
         classes: vec!["0".to_string(), "1".to_string()],
         vocabulary: Vec::new(),

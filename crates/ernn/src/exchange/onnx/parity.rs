@@ -288,6 +288,7 @@ mod tests {
         SavedModel {
             model: Model::new(ModelConfig::new(2, 2, vec![cell]), 1).unwrap(),
             derivation: Default::default(),
+            decision: Default::default(),
             normalization: Normalization {
                 mean: vec![1.0, -2.0],
                 scale: vec![0.5, 3.0],
