@@ -180,12 +180,21 @@ pub fn evaluation(part: &str, found: &Evaluation) -> String {
 /// What became of runs of steps with one class.
 fn segments(found: &Segments) -> String {
     let [tenth, quarter, half] = found.f1.map(percent);
+    let an_hour = |count: usize| {
+        let hours = found.hours.filter(|hours| *hours > 0.0);
+        hours.map_or_else(String::new, |hours| {
+            format!(" ({} an hour)", figures(count as f64 / hours))
+        })
+    };
     format!(
         "segments: F1 {tenth}, {quarter}, {half} at overlaps of 10, 25, 50 %\n\
-         at 50 %: {} of {} found, {} said that are not there",
+         at 50 %: {} of {} found, {} missed{}, {} said that are not there{}",
         grouped(found.found[2]),
         grouped(found.segments),
-        grouped(found.false_alarms())
+        grouped(found.missed()),
+        an_hour(found.missed()),
+        grouped(found.false_alarms()),
+        an_hour(found.false_alarms())
     )
 }
 

@@ -217,3 +217,26 @@ fn folds_that_cannot_be_are_refused() {
         place.fails(&format!("{TINY} {flags}"), 2, &parts);
     }
 }
+
+#[test]
+fn folds_calibrate_the_final_model_and_say_where_nothing_is_known() {
+    let place = Place::new();
+    let flags = "--folds 5 --validation 0 --calibrate true --unknown 0.1";
+    let report = place.json(&format!("{TINY} {flags} --out run"));
+    let calibration = &report["folds"]["calibration"];
+    assert_eq!(calibration["examples"], 270);
+    let decision = place.json("inspect run")["decision"].clone();
+    assert_eq!(&decision["calibration"], calibration);
+    assert_eq!(&decision["unknown_below"], &report["folds"]["unknown_below"]);
+    // Nothing but the scale of the readout differs from the model without.
+    place.ok(&format!("{TINY} --validation 0 --out plain"));
+    let answers = |run: &str| place.json(&format!("evaluate {run} japanese-vowels"));
+    let (own, plain) = (answers("run"), answers("plain"));
+    assert_eq!(own["confusion"], plain["confusion"]);
+    assert_ne!(own["loss"], plain["loss"]);
+    let below = number(&decision["unknown_below"]);
+    assert_eq!(number(&own["unknown"]["below"]), below);
+    assert!(number(&own["unknown"]["examples"]) > 0.0 && plain["unknown"].is_null());
+    // A stop between changes nothing.
+    place.ok(&format!("train --resume run"));
+}

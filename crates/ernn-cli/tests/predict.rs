@@ -302,3 +302,40 @@ fn no_flag_is_listed_that_can_do_nothing() {
     }
     place.fails("predict run --stream --words 3", 2, &["cannot be used with"]);
 }
+
+#[test]
+fn what_is_not_sure_is_unknown() {
+    let place = Place::new();
+    place.write("train.csv", easy_csv(200));
+    place.ok("train train.csv --epochs 2 --hidden 6 --validation 0.3 --unknown 0.5 --out run");
+    let least = place.json("inspect run")["decision"]["unknown_below"].as_f64().unwrap();
+    let done = place.ok("predict run train.csv --digits 9");
+    let mut unknown = 0;
+    for row in rows(&done) {
+        let cells: Vec<&str> = row.split(',').collect();
+        let best = cells[2..]
+            .iter()
+            .map(|cell| cell.parse::<f64>().unwrap())
+            .fold(0.0, f64::max);
+        assert!(
+            (cells[1] == "unknown") == (best < least) || (best - least).abs() < 1e-8,
+            "{row}, {least}"
+        );
+        unknown += usize::from(cells[1] == "unknown");
+    }
+    assert!(unknown > 20, "{unknown}");
+    let metrics = place.json("evaluate run train.csv --part train");
+    assert!(metrics["unknown"]["examples"].as_u64().unwrap() > 20, "{metrics}");
+    place.write("unknown.csv", easy_csv(200).replace("up", "unknown"));
+    place.fails(
+        "train unknown.csv --unknown 0.1 --out no",
+        2,
+        &["--unknown", "a class is called so"],
+    );
+    place.fails("train train.csv --unknown 0.1 --ensemble 2 --out no", 2, &["--unknown"]);
+    place.fails(
+        "train train.csv --unknown 1.5 --out no",
+        2,
+        &["unknown", "1.5", "a share"],
+    );
+}

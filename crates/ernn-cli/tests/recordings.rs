@@ -167,6 +167,15 @@ fn a_class_for_each_step_becomes_segments() {
     let metrics = place.json("evaluate run logs --part validation");
     assert!(metrics["segments"]["segments"].as_u64().unwrap() > 3, "{metrics}");
     assert!(metrics["accuracy"].as_f64().unwrap() > 0.8, "{metrics}");
+    let hours = metrics["examples"].as_f64().unwrap() / 50.0 / 3600.0;
+    assert_eq!(metrics["segments"]["hours"].as_f64(), Some(hours));
+    // A change of class costs something, so that nothing flickers.
+    let decision = &place.json("inspect run")["decision"];
+    assert!(decision["switch_penalty"].as_f64().unwrap() > 0.0, "{decision}");
+    assert!(
+        decision["calibration"]["examples"].as_u64().unwrap() > 100,
+        "{decision}"
+    );
     place.write("new.csv", without_labels(&log(7, 480)));
     let answers = place.ok("predict run new.csv").stdout;
     let lines: Vec<&str> = answers.lines().collect();

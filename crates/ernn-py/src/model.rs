@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use ernn::checkpoint::SavedModel;
 use ernn::data::MissingPolicy;
-use ernn::evaluate;
+use ernn::evaluate::{self, Prediction};
 use ernn::export::{Options, Samples, Target};
 use ernn::train::RunConfig;
 use numpy::{PyArray1, PyArray2, PyArrayDyn, PyArrayMethods, ToPyArray};
@@ -28,6 +28,13 @@ pub struct Model {
 impl Model {
     pub fn new(saved: SavedModel) -> Self {
         Model { saved }
+    }
+
+    fn arrays<'py>(&self, py: Python<'py>, found: &[Prediction]) -> PyResult<Predictions<'py>> {
+        let classes = PyArray1::from_iter(py, found.iter().map(|prediction| prediction.class as u32));
+        let values = found.iter().flat_map(|prediction| &prediction.probabilities).copied();
+        let shape = [found.len(), self.saved.classes.len()];
+        Ok((classes, PyArray1::from_iter(py, values).reshape(shape)?))
     }
 
     /// What its run did about missing values.
@@ -138,10 +145,21 @@ impl Model {
         let missing = missing.map_or_else(|| self.missing(), |policy| policy.parse().map_err(exception))?;
         let part = sequences.part(missing)?;
         let found = threads::run(py, threads, || evaluate::predict(&self.saved, &part))?.map_err(exception)?;
-        let classes = PyArray1::from_iter(py, found.iter().map(|prediction| prediction.class as u32));
-        let values = found.iter().flat_map(|prediction| &prediction.probabilities).copied();
-        let shape = [found.len(), self.saved.classes.len()];
-        Ok((classes, PyArray1::from_iter(py, values).reshape(shape)?))
+        self.arrays(py, &found)
+    }
+
+    /// The same of each step of all sequences, one after the other, of a model of steps.
+    fn predict_steps<'py>(
+        &self,
+        py: Python<'py>,
+        sequences: Arrays,
+        missing: Option<&str>,
+        threads: usize,
+    ) -> PyResult<Predictions<'py>> {
+        let missing = missing.map_or_else(|| self.missing(), |policy| policy.parse().map_err(exception))?;
+        let part = sequences.part(missing)?;
+        let found = threads::run(py, threads, || evaluate::predict_steps(&self.saved, &part, &[]))?;
+        self.arrays(py, &found.map_err(exception)?.concat())
     }
 
     /// The number of each sequence, of a model of numbers; missing values as in [`Model::predict`].

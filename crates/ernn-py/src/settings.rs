@@ -21,11 +21,15 @@ pub struct Settings {
 
 #[pymethods]
 impl Settings {
-    /// The command's defaults for so many sequences, the longest of so many steps.
+    /// The command's defaults for so many sequences, the longest of so many steps, with one answer each or one a step.
     #[new]
-    fn new(sequences: usize, longest: usize) -> Self {
+    #[pyo3(signature = (sequences, longest, of_steps = false))]
+    fn new(sequences: usize, longest: usize, of_steps: bool) -> Self {
         Settings {
-            config: RunConfig::defaults_for_arrays(SOURCE, sequences, longest),
+            config: match of_steps {
+                true => RunConfig::defaults_for_steps(SOURCE),
+                false => RunConfig::defaults_for_arrays(SOURCE, sequences, longest),
+            },
         }
     }
 

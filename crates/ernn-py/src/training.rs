@@ -21,7 +21,7 @@ use crate::settings::Settings;
 /// The longest wait until Ctrl-C is noticed.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Sequences with a class or a number each.
+/// Sequences with a class or a number each, or a class for each step.
 #[derive(FromPyObject)]
 pub struct Labelled<'py> {
     sequences: Arrays<'py>,
@@ -29,6 +29,8 @@ pub struct Labelled<'py> {
     labels: Option<PyReadonlyArray1<'py, u32>>,
     /// The number to predict of each sequence, in the place of a class.
     numbers: Option<PyReadonlyArray1<'py, f32>>,
+    /// The class of each step of all sequences one after the other, in the place of a class of each sequence.
+    step_labels: Option<PyReadonlyArray1<'py, u32>>,
     classes: Vec<String>,
     /// How much each sequence counts.
     weights: Option<PyReadonlyArray1<'py, f32>>,
@@ -45,6 +47,9 @@ impl Labelled<'_> {
         if let Some(numbers) = &self.numbers {
             train.numbers = numbers.as_slice()?.to_vec();
         }
+        if let Some(labels) = &self.step_labels {
+            train.step_labels = labels.as_slice()?.to_vec();
+        }
         if let Some(weights) = &self.weights {
             train.weights = weights.as_slice()?.to_vec();
         }
@@ -57,9 +62,10 @@ impl Labelled<'_> {
                 .map(|channel| format!("channel {channel}"))
                 .collect(),
             classes: self.classes.clone(),
-            task: match self.numbers {
-                Some(_) => Task::Regression,
-                None => Task::Classification,
+            task: match (&self.numbers, &self.step_labels) {
+                (Some(_), _) => Task::Regression,
+                (_, Some(_)) => Task::StepClassification,
+                _ => Task::Classification,
             },
             train,
             ..Dataset::default()
@@ -79,8 +85,10 @@ pub fn fit(
     out: Option<PathBuf>,
     watch: &Bound<PyAny>,
 ) -> PyResult<(Model, String)> {
-    let config = settings.config.clone();
+    let mut config = settings.config.clone();
     let dataset = data.dataset(config.data.missing)?;
+    // Numbers are no probabilities.
+    config.training.calibrate &= dataset.task != Task::Regression;
     let options = Options {
         out: out.map_or(Out::Nowhere, Out::At),
         threads,

@@ -127,8 +127,20 @@ def test_every_setting_of_the_command_is_an_argument_or_a_setting_of_cells():
     of_text = "tied embedding embedding_dropout"
     other_names = "seed class_weights"
     of_numbers = "loss"
-    elsewhere = set(f"{of_cells} {of_text} {other_names} {of_numbers}".split())
+    of_steps = "smooth"
+    # A classifier of scikit-learn answers with one of its classes.
+    of_answers = "unknown"
+    elsewhere = set(f"{of_cells} {of_text} {other_names} {of_numbers} {of_steps} {of_answers}".split())
     assert set(ernn._ernn.Settings.names()) - set(SequenceClassifier().get_params()) == elsewhere
+
+
+def test_probabilities_are_calibrated_by_the_validation_part(small):
+    X, y = waves(200)
+    plain = clone(small).set_params(validation=0.4, calibrate=False).fit(X, y)
+    own = clone(small).set_params(validation=0.4, calibrate=True).fit(X, y)
+    assert own.report_["settings"]["training"]["calibrate"]
+    assert (own.predict(X) == plain.predict(X)).all()
+    assert not (own.predict_proba(X) == plain.predict_proba(X)).all()
 
 
 def test_a_teacher_is_learned_from(small, tmp_path):

@@ -80,6 +80,10 @@ pub fn check(dataset: &Dataset, config: &RunConfig, members: usize) -> Result<()
         let expected = "data with one class or number a sequence: the answers of the members are averaged";
         return Err(Error::setting("--ensemble", &dataset.name, expected));
     }
+    if config.training.unknown > 0.0 {
+        let expected = "0 with --ensemble: a member says where it knows nothing for itself alone";
+        return Err(Error::setting("--unknown", config.training.unknown, expected));
+    }
     if let Some(from) = &config.training.from {
         let expected = "none with --ensemble: members that begin with the same weights are too much alike";
         return Err(Error::setting("from", from.display(), expected));

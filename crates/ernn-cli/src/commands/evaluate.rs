@@ -120,7 +120,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         model: &arguments.model,
         dataset: &opened.dataset.name,
         part: name,
-        evaluation: output::timed("evaluation", || models.evaluate(part))?,
+        evaluation: output::timed("evaluation", || models.evaluate(part))?.at_rate(opened.dataset.rate()),
         ensemble: Together::of(&models),
     };
     if arguments.json {

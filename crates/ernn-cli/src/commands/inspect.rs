@@ -64,6 +64,9 @@ fn as_json(saved: &SavedModel) -> Value {
     if !saved.derivation.is_none() {
         content["derivation"] = json!(saved.derivation);
     }
+    if !saved.decision.is_none() {
+        content["decision"] = json!(saved.decision);
+    }
     content
 }
 
@@ -113,6 +116,7 @@ fn as_text(saved: &SavedModel, retrained: bool) -> String {
         }
         None => text += &format!("classes: {}\n", names::joined(&saved.classes)),
     }
+    text += &decision(saved);
     text += "\ntensor                    shape\n";
     for span in saved.model.spans() {
         let zeros = match nonzero(saved, span) {
@@ -126,6 +130,26 @@ fn as_text(saved: &SavedModel, retrained: bool) -> String {
         text += &format!("\nsettings of the run:\n{}", provenance.settings);
     }
     text.trim_end().to_string()
+}
+
+/// How what the model says becomes an answer, a line each.
+fn decision(saved: &SavedModel) -> String {
+    let decision = &saved.decision;
+    let calibration = decision.calibration.map(|found| {
+        let (before, after) = (percent(found.error_before), percent(found.error_after));
+        let examples = grouped(found.examples);
+        format!(
+            "probabilities: calibrated by {examples} examples, temperature {}; calibration error {before} before, {after} after\n",
+            significant(found.temperature)
+        )
+    });
+    let unknown = decision
+        .unknown_below
+        .map(|least| format!("answers with a probability below {} are unknown\n", percent(least)));
+    let smooth = decision
+        .switch_penalty
+        .map(|penalty| format!("a change of class from a step to the next costs {penalty} nats\n"));
+    [calibration, unknown, smooth].into_iter().flatten().collect()
 }
 
 /// Where the model comes from, in a line.

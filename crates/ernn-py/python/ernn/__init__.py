@@ -2,6 +2,7 @@
 
 - :class:`ernn.SequenceClassifier`: a scikit-learn classifier of sequences.
 - :class:`ernn.SequenceRegressor`: a scikit-learn regressor, a number for each sequence.
+- :class:`ernn.SequenceLabeler`: in the manner of scikit-learn, a class for each step.
 - :func:`ernn.load`: a model that the command ``ernn train`` or a classifier has saved.
 - :mod:`ernn.torch`: the cells as ``torch.nn`` modules with autograd.
 - :mod:`ernn.aeon`: the classifier for aeon.
@@ -18,16 +19,20 @@ from ._model import Model, Stream, load
 if TYPE_CHECKING:
     from . import aeon, torch
     from ._classifier import SequenceClassifier
+    from ._labeler import SequenceLabeler
     from ._regressor import SequenceRegressor
 
 __all__ = [
-    "DivergedError", "Model", "SequenceClassifier", "SequenceRegressor", "Stream", "__version__", "aeon", "load", "torch",
+    "DivergedError", "Model", "SequenceClassifier", "SequenceLabeler", "SequenceRegressor", "Stream", "__version__", "aeon", "load",
+    "torch",
 ]
 
 
 def __getattr__(name: str):
     if name == "SequenceClassifier":
         return _import_module("._classifier", __name__).SequenceClassifier
+    if name == "SequenceLabeler":
+        return _import_module("._labeler", __name__).SequenceLabeler
     if name == "SequenceRegressor":
         return _import_module("._regressor", __name__).SequenceRegressor
     if name in ("torch", "aeon"):

@@ -89,6 +89,9 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
         How much of the running average of the weights stays at a step (0.99); the average is what is selected. 0: the last weights.
     validation : float
         Part of the sequences that selects the best epoch (none of fewer than 500 sequences, else 0.2); 0: none.
+    calibrate : bool
+        Whether the outputs are scaled in the end, by the validation sequences, so that probabilities are frequencies (true; without validation
+        sequences nothing is scaled).
     class_weight : "balanced" or dict
         Whether rare classes weigh more, or a weight for each class.
     sparsity : float
@@ -174,6 +177,7 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
         input_mask_channels: Optional[float] = None,
         average: Optional[float] = None,
         validation: Optional[float] = None,
+        calibrate: Optional[bool] = None,
         class_weight: Union[str, Dict[Any, float], None] = None,
         sparsity: Optional[float] = None,
         quantize: Optional[str] = None,
@@ -228,6 +232,7 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
         self.input_mask_channels = input_mask_channels
         self.average = average
         self.validation = validation
+        self.calibrate = calibrate
         self.class_weight = class_weight
         self.sparsity = sparsity
         self.quantize = quantize

@@ -21,7 +21,7 @@ from ._sequences import Arrays, gather, threads
 
 
 class Learned:
-    """What the native side reads: sequences, and the class or the number of each."""
+    """What the native side reads: sequences, and the class or the number of each, or the class of each step."""
 
     def __init__(
         self,
@@ -32,12 +32,14 @@ class Learned:
         classes: Optional[List[str]] = None,
         weights: Optional[np.ndarray] = None,
         numbers: Optional[np.ndarray] = None,
+        step_labels: Optional[np.ndarray] = None,
     ):
         self.sequences = sequences
         self.labels = None if labels is None else np.ascontiguousarray(labels).reshape(-1)
         self.classes = classes or []
         self.weights = weights
         self.numbers = numbers
+        self.step_labels = step_labels
         self.groups = None if groups is None else group_numbers(groups, len(sequences))
 
 
@@ -70,6 +72,10 @@ class SequenceEstimator(BaseEstimator):
         """Settings whose arguments have other names or values than the command's."""
         return {}
 
+    def _of_steps(self) -> bool:
+        """Whether there is an answer for each step."""
+        return False
+
     def stream(self) -> Stream:
         """A stream at its beginning: steps go in one by one, see :class:`ernn.Stream`."""
         check_is_fitted(self)
@@ -81,7 +87,7 @@ class SequenceEstimator(BaseEstimator):
         self.model_.save(path)
 
     def _settings(self, sequences: Arrays) -> _ernn.Settings:
-        settings = _ernn.Settings(len(sequences), sequences.longest)
+        settings = _ernn.Settings(len(sequences), sequences.longest, self._of_steps())
         arguments = self.get_params(deep=False)
         given = {name: arguments[name] for name in settings.names() if arguments.get(name) is not None}
         given["seed"] = self._seed()

@@ -25,7 +25,7 @@ class SequenceRegressor(RegressorMixin, SequenceEstimator):
         What is made small, on the scale of the targets (a standard deviation of 1): ``mse`` (squared errors), ``mae`` (absolute ones) or
         ``huber`` (squared up to 1, absolute beyond).
     **others
-        Those of :class:`ernn.SequenceClassifier`, with the same names, meanings and defaults; but for ``class_weight`` and the three of a
+        Those of :class:`ernn.SequenceClassifier`, with the same names, meanings and defaults; but for ``calibrate``, ``class_weight`` and the three of a
         teacher, which are of classes.
 
     Attributes

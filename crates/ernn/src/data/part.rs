@@ -318,6 +318,11 @@ impl Dataset {
         name.cloned().unwrap_or_else(|| group.to_string())
     }
 
+    /// Steps a second, where sequences are cut from recordings and anyone said how many.
+    pub fn rate(&self) -> Option<f64> {
+        self.recordings.first()?.rate
+    }
+
     /// Sequences have a class.
     pub fn is_labelled(&self) -> bool {
         !self.train.labels.is_empty() || !self.train.step_labels.is_empty()

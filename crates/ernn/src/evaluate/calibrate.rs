@@ -261,6 +261,22 @@ mod tests {
         assert_eq!(calibration(&logits[..20], &labels[..10], 2), None);
     }
 
+    /// The numbers of `reference/calibration.py`.
+    #[test]
+    fn temperature_and_errors_are_those_of_scipy() {
+        let logit = |row: usize, column: usize| ((row * 37 + column * 53 + row * row * 11) % 97) as f32 / 8.0;
+        let logits: Vec<f32> = (0..60)
+            .flat_map(|row| (0..3).map(move |column| logit(row, column)))
+            .collect();
+        let label = |row: usize| (first_largest(&logits[3 * row..3 * row + 3]) + usize::from(row % 4 == 0)) % 3;
+        let labels: Vec<u32> = (0..60).map(|row| label(row) as u32).collect();
+        let found = calibration(&logits, &labels, 3).unwrap();
+        let close = |own: f64, other: f64| assert!((own - other).abs() < 1e-6, "{own} {other}");
+        close(found.temperature, 2.954_232_746_18);
+        close(found.error_before, 0.164_593_373_13);
+        close(found.error_after, 0.099_337_278_16);
+    }
+
     #[test]
     fn always_right_is_not_certain() {
         let logits: Vec<f32> = (0..40)

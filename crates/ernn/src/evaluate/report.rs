@@ -142,6 +142,14 @@ impl Evaluation {
         }
     }
 
+    /// The same, of steps of which there are so many in a second, where anyone knows.
+    pub fn at_rate(mut self, rate: Option<f64>) -> Self {
+        if let Some(segments) = &mut self.segments {
+            segments.hours = rate.map(|rate| self.examples as f64 / rate / 3600.0);
+        }
+        self
+    }
+
     /// The number that the task is judged by, and what it is.
     pub fn score(&self) -> (Metric, f64) {
         match (self.perplexity, self.mean_squared_error) {

@@ -30,6 +30,9 @@ pub struct Segments {
     pub found: [usize; 3],
     /// F1 at these overlaps.
     pub f1: [f64; 3],
+    /// Hours of steps with a label; none where nobody knows how many steps there are in an hour.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hours: Option<f64>,
 }
 
 /// A run of steps with one class.
@@ -61,18 +64,28 @@ impl Segments {
             said,
             found,
             f1: found.map(|found| 2.0 * found as f64 / (segments + said).max(1) as f64),
+            hours: None,
         }
     }
 
     /// Several parts as one.
     pub(super) fn pooled<'a>(parts: impl Iterator<Item = &'a Segments>) -> Segments {
-        let (mut segments, mut said, mut found) = (0, 0, [0; 3]);
+        let (mut segments, mut said, mut found, mut hours) = (0, 0, [0; 3], Some(0.0));
         for part in parts {
+            hours = hours.zip(part.hours).map(|(sum, own)| sum + own);
             segments += part.segments;
             said += part.said;
             found = std::array::from_fn(|overlap| found[overlap] + part.found[overlap]);
         }
-        Segments::counted(segments, said, found)
+        Segments {
+            hours,
+            ..Segments::counted(segments, said, found)
+        }
+    }
+
+    /// What was not found, at half overlap.
+    pub fn missed(&self) -> usize {
+        self.segments - self.found[2]
     }
 
     /// What was said and is not there, at half overlap.

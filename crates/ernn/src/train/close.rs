@@ -111,7 +111,7 @@ impl Close<'_> {
                 observer.warning(&format!("test part: {note}"));
             }
             let found = evaluate::evaluate(model, test).map_err(|error| self.on_test_part(error))?;
-            return Ok(("test", found));
+            return Ok(("test", found.at_rate(self.run.dataset.rate())));
         }
         let (name, part) = match &self.parts.validation {
             Some(validation) => ("validation", validation),
@@ -119,7 +119,8 @@ impl Close<'_> {
         };
         // Numbers in their own unit, as the model gives them now.
         let part = part.clone().scaled(None);
-        Ok((name, evaluate::evaluate_prepared(model, &part)?))
+        let found = evaluate::evaluate_prepared(model, &part)?;
+        Ok((name, found.at_rate(self.run.dataset.rate())))
     }
 
     fn on_test_part(&self, error: Error) -> Error {

@@ -282,6 +282,11 @@ impl RunConfig {
         recipe::for_extent(source, &extent, recipe::INPUT_NOISE)
     }
 
+    /// The defaults of sequences of one's own with a class for each step.
+    pub fn defaults_for_steps(source: &str) -> Self {
+        recipe::for_steps(source)
+    }
+
     /// Reads a settings file; `source` takes the place of its `data.source`. What the file leaves out has the default of the
     /// data set.
     pub fn load(path: &Path, source: Option<&str>) -> Result<Self> {

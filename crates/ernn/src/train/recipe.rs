@@ -37,12 +37,11 @@ pub(super) struct Extent {
 /// The complete settings for these data where nothing is asked for.
 pub(super) fn for_dataset(source: &str, options: &OpenOptions, dataset: &Dataset, judged: bool) -> RunConfig {
     let Some(input_noise) = input_noise(source, options, dataset) else {
-        let mut config = defaults::for_source(source);
-        if is_own(source, options) && dataset.task == Task::StepClassification {
-            for_motion(&mut config, dataset);
-            config.training.smooth = true;
-            config.training.calibrate = true;
+        if !is_own(source, options) || dataset.task != Task::StepClassification {
+            return defaults::for_source(source);
         }
+        let mut config = for_steps(source);
+        for_motion(&mut config, dataset);
         return config;
     };
     let extent = Extent {
@@ -109,6 +108,14 @@ pub(super) fn folds_missing(source: &str, options: &OpenOptions, dataset: &Datas
              validates instead (--folds groups: each group in turn)"
         )
     })
+}
+
+/// The complete settings for sequences with a class for each step.
+pub(super) fn for_steps(source: &str) -> RunConfig {
+    let mut config = defaults::for_source(source);
+    config.training.smooth = true;
+    config.training.calibrate = true;
+    config
 }
 
 /// The complete settings for classified sequences of numbers.
