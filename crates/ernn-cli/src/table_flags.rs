@@ -110,10 +110,16 @@ impl TableFlags {
                 "tables and arrays of your own",
             ),
             ("--labels", self.label_kind().is_some(), own, "data of your own"),
-            ("--labels", self.events().is_some(), table, "recordings of your own"),
+            (
+                "--labels",
+                self.events().is_some(),
+                table || kind == Recordings,
+                "recordings of your own",
+            ),
         ];
         let recordings = self.recordings.given().into_iter();
-        flags.extend(recordings.map(|(flag, given)| (flag, given, table, "recordings of your own")));
+        let applies = |flag: &str| table || (kind == Recordings && !OF_TABLES.contains(&flag));
+        flags.extend(recordings.map(|(flag, given)| (flag, given, applies(flag), to(kind))));
         flags
     }
 
@@ -134,6 +140,17 @@ impl TableFlags {
             },
             ..self.over(settings)
         }
+    }
+}
+
+/// What sound says by itself.
+const OF_TABLES: [&str; 4] = ["--time", "--time-unit", "--rate", "--max-gap"];
+
+/// What flags of recordings are for, in words for this kind of data.
+fn to(kind: SourceKind) -> &'static str {
+    match kind {
+        SourceKind::Recordings => "recordings in tables: sound has its own time",
+        _ => "recordings of your own",
     }
 }
 

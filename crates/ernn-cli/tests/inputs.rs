@@ -197,3 +197,87 @@ fn pipes_are_told_by_their_content() {
     );
     assert_eq!(done.code, Some(0), "{}", done.stderr);
 }
+
+/// Ten seconds of silence with tones of two kinds, at 8,000 samples a second, and where they are, as Audacity writes it.
+fn night(shift: usize) -> (Vec<u8>, String) {
+    let mut samples = vec![0.0_f64; 80_000];
+    let mut marks = String::new();
+    for (place, (label, hertz)) in [("low", 300.0), ("high", 2500.0), ("low", 330.0), ("high", 2700.0)]
+        .iter()
+        .enumerate()
+    {
+        let start = 8_000 + 18_000 * place + 800 * shift;
+        for (step, sample) in samples[start..start + 8_000].iter_mut().enumerate() {
+            *sample = 9_000.0 * (step as f64 * hertz * std::f64::consts::TAU / 8_000.0).sin();
+        }
+        let [from, to] = [start, start + 8_000].map(|sample| sample as f64 / 8_000.0);
+        marks += &format!("{from},{to},{label}\n");
+    }
+    let noise = |step: usize| ((step * 7919 + shift * 31) % 201) as f64 - 100.0;
+    let samples: Vec<i16> = samples
+        .iter()
+        .enumerate()
+        .map(|(step, sample)| (sample + noise(step)) as i16)
+        .collect();
+    let mut bytes = b"RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0".to_vec();
+    bytes.extend(8_000_u32.to_le_bytes());
+    bytes.extend(16_000_u32.to_le_bytes());
+    bytes.extend(b"\x02\0\x10\0data");
+    bytes.extend((2 * samples.len() as u32).to_le_bytes());
+    bytes.extend(samples.iter().flat_map(|sample| sample.to_le_bytes()));
+    let size = (bytes.len() as u32 - 8).to_le_bytes();
+    bytes[4..8].copy_from_slice(&size);
+    (bytes, marks)
+}
+
+#[test]
+fn long_recordings_of_sound_are_cut_and_answered_with_times() {
+    let place = Place::new();
+    let mut events = "recording,start,end,label\n".to_string();
+    for person in 0..5 {
+        let (sound, marks) = night(person);
+        place.write(&format!("nights/p{person}.wav"), sound);
+        events += &marks
+            .lines()
+            .map(|line| format!("p{person},{line}\n"))
+            .collect::<String>();
+    }
+    place.write("events.csv", events);
+    let info = place.ok("data info nights --window 500ms --hop 250ms --labels events.csv");
+    assert!(info.stdout.contains("mel 1"), "{}", info.stdout);
+    assert!(
+        info.stderr.contains("at 100 Hz") && info.stderr.contains("50 steps (0.5 s)"),
+        "{}",
+        info.stderr
+    );
+    place.ok("train nights --window 500ms --hop 250ms --labels events.csv --epochs 12 --hidden 8 --out run");
+    let (sound, marks) = night(6);
+    place.write("new.wav", sound);
+    let said = place.ok("predict run new.wav").stdout;
+    let mut right = 0;
+    for mark in marks.lines() {
+        let cells: Vec<&str> = mark.split(',').collect();
+        let [from, to] = [cells[0], cells[1]].map(|cell| cell.parse::<f64>().unwrap());
+        for line in said.lines().skip(1) {
+            let own: Vec<&str> = line.split(',').collect();
+            let [start, end] = [own[1], own[2]].map(|cell| cell.parse::<f64>().unwrap());
+            right += usize::from(start >= from && end <= to && own[3] == cells[2]);
+        }
+    }
+    assert!(right >= 4, "{said}");
+    assert_eq!(said, place.ok("predict run new.wav").stdout);
+    place.fails(
+        "train nights/p0.wav --epochs 1 --out no",
+        1,
+        &["p0.wav", "a recording of sound", "--window"],
+    );
+    place.fails(
+        "train nights --window 1s --rate 50 --labels events.csv --out no",
+        2,
+        &["--rate", "sound"],
+    );
+    place.fails("train nights --window 1s --epochs 1 --out no", 1, &["label"]);
+    place.write("nights/broken.wav", "RIFF");
+    place.fails("data info nights --window 1s", 1, &["broken.wav"]);
+    assert!(!place.path("no").exists());
+}

@@ -185,9 +185,8 @@ fn open(saved: &SavedModel, source: Source, options: &OpenOptions) -> Result<Seq
     if let Some(pipe) = pipe {
         return Ok(data::read_sequences(pipe, options)?);
     }
-    let is_recording = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("wav"));
-    let is_folder = path.is_dir() && !options.table.is_of_recordings();
-    if is_folder || is_recording {
+    let is_sound = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("wav"));
+    if !options.table.is_of_recordings() && (path.is_dir() || is_sound) {
         return Ok(data::open_recordings(
             path,
             &saved.provenance.dataset,

@@ -37,6 +37,9 @@ pub fn kind(source: &str, options: &OpenOptions) -> SourceKind {
         _ if options.text.text_column.is_some() => SourceKind::Texts,
         _ if text::is_text(path, &options.text) => SourceKind::RunningText,
         _ if path.is_dir() && audio::class_folders::is_one(path) => SourceKind::Recordings,
+        _ if audio::long::is_sound(path) || (path.is_dir() && audio::class_folders::holds_sound(path)) => {
+            SourceKind::Recordings
+        }
         Some(Format::Csv) => SourceKind::Table,
         Some(Format::Ts) => SourceKind::Ts,
         Some(Format::Npy | Format::Npz) => SourceKind::Arrays,

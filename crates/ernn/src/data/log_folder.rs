@@ -1,13 +1,16 @@
-//! A folder of tables whose rows are steps of recordings.
+//! A folder of recordings: tables whose rows are steps, or sound whose frames are.
 //!
 //! ```text
 //! logs/anna.csv  logs/ben.csv                        a recording a file, unless a column names several
 //! logs/train/anna.csv  logs/test/ben.csv             parts by the words in names of folders or files
 //! logs/walk/anna_1.csv  logs/run/anna_1.csv          a class a folder, where no column and no file of events gives labels
+//! nights/a.wav  nights/b.wav                         sound in the place of tables
 //! ```
 
 use std::path::{Path, PathBuf};
 
+use super::audio::GroupPattern;
+use super::audio::long::{self, is_sound};
 use super::folder::{PARTS, part_of};
 use super::open::Format;
 use super::raw::{Raw, assemble};
@@ -74,7 +77,7 @@ fn files(folder: &Path, options: &OpenOptions) -> Result<Vec<Found>> {
         found.retain(|file| real(&file.path).as_ref() != Some(&events));
     }
     if found.is_empty() {
-        let expected = "tables of recordings, .csv or .tsv, in it or in folders of parts or classes";
+        let expected = "recordings, .csv, .tsv or .wav, in it or in folders of parts or classes";
         return Err(Error::format(folder, "", "none", expected));
     }
     found.sort_by(|a, b| a.path.cmp(&b.path));
@@ -90,7 +93,7 @@ fn collect(folder: &Path, names: &mut Vec<String>, found: &mut Vec<Found>) -> Re
             names.push(name);
             collect(&path, names, found)?;
             names.pop();
-        } else if path.is_file() && Format::of(&path) == Some(Format::Csv) {
+        } else if path.is_file() && (Format::of(&path) == Some(Format::Csv) || is_sound(&path)) {
             let of_folder = |name: &String| part_of(Path::new(name));
             found.push(Found {
                 part: names.iter().find_map(of_folder).or_else(|| part_of(&path)),
@@ -106,7 +109,10 @@ fn collect(folder: &Path, names: &mut Vec<String>, found: &mut Vec<Found>) -> Re
 fn read<'a>(files: impl Iterator<Item = &'a Found>, options: &OpenOptions) -> Result<Option<Log>> {
     let mut all: Option<Log> = None;
     for file in files {
-        let mut log = csv::read_log(&file.path, options)?;
+        let mut log = match is_sound(&file.path) {
+            true => sound(&file.path, options)?,
+            false => csv::read_log(&file.path, options)?,
+        };
         let stem = file.path.file_stem().unwrap_or_default().to_string_lossy();
         for recording in &mut log.recordings {
             recording.name = match recording.name.as_str() {
@@ -120,6 +126,24 @@ fn read<'a>(files: impl Iterator<Item = &'a Found>, options: &OpenOptions) -> Re
         all.get_or_insert_default().append(log)?;
     }
     Ok(all)
+}
+
+/// A recording of sound, whose name may tell its group.
+fn sound(path: &Path, options: &OpenOptions) -> Result<Log> {
+    let mut log = long::log(path)?;
+    if let Some(pattern) = &options.group_pattern {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let group = GroupPattern::read(pattern)?.group_of(&name).map(str::to_owned);
+        let unfit = || {
+            let expected = format!("a name that fits --group-pattern '{pattern}'");
+            Error::format(path, "", "another name", expected)
+        };
+        let group = log.groups.number(&group.ok_or_else(unfit)?);
+        log.recordings
+            .iter_mut()
+            .for_each(|recording| recording.group = Some(group));
+    }
+    Ok(log)
 }
 
 /// Rows without labels have the name of their folder.

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use super::raw::{Raw, assemble};
 use super::similar::{is_misspelled, similar};
 use super::{
-    Dataset, MissingPolicy, Preparation, Sequences, TableOptions, TextOptions, Vocabulary, csv, folder, known, labels,
-    log_folder, npy, npz, text, ts,
+    Dataset, MissingPolicy, Preparation, Sequences, TableOptions, TextOptions, Vocabulary, audio, csv, folder, known,
+    labels, log_folder, npy, npz, text, ts,
 };
 use crate::{Error, Result};
 
@@ -218,6 +218,16 @@ impl Format {
         if is_stream(path) {
             let pipe = std::fs::File::open(path).map_err(Error::io(path, "read"))?;
             return Format::read_stream(pipe, path, options);
+        }
+        if audio::long::is_sound(path) {
+            return match options.table.is_of_recordings() {
+                true => audio::long::read(path, options).map(|raw| [Some(raw), None, None]),
+                false => {
+                    let expected =
+                        "--window, which cuts a long recording, or a folder of recordings with a folder a class";
+                    Err(Error::format(path, "", "a recording of sound", expected))
+                }
+            };
         }
         // Whoever says that a file has no header says that it is a table.
         let said = (!options.table.layout.is_default()).then_some(Format::Csv);

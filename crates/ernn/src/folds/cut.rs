@@ -31,6 +31,7 @@ pub fn settings_for(config: &RunConfig, dataset: &Dataset) -> RunConfig {
 
 /// Refuses data without sequences that could be held out, and a teacher that may have seen what a fold holds out.
 pub fn check_data(dataset: &Dataset, config: &RunConfig) -> Result<()> {
+    config.check_for(dataset)?;
     if let Some(teacher) = &config.training.teacher {
         let expected = "none where folds judge: it may have been trained on what a fold holds out";
         return Err(Error::setting("teacher", teacher.names(), expected));

@@ -4,6 +4,8 @@ use std::fmt::Display;
 
 use super::{RunConfig, TrainingSettings};
 use crate::cell::{CellConfig, LARGEST, check_positive};
+use crate::checkpoint::UNKNOWN;
+use crate::data::Dataset;
 use crate::optim::{OptimizerConfig, Schedule};
 use crate::{Error, Result};
 
@@ -44,6 +46,19 @@ impl RunConfig {
         )?;
         demand(!self.model.layers.is_empty(), "layers", 0, "at least one layer")?;
         self.model.layers.iter().try_for_each(CellConfig::check)
+    }
+}
+
+impl RunConfig {
+    /// Refuses what goes with other data.
+    pub(crate) fn check_for(&self, dataset: &Dataset) -> Result<()> {
+        let taken = dataset.classes.iter().any(|class| class == UNKNOWN);
+        demand(
+            self.training.unknown == 0.0 || !taken,
+            "--unknown",
+            self.training.unknown,
+            "0: a class is called \"unknown\", and an answer would mean two things",
+        )
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::teacher::{self, Taught};
 use super::{ClassWeights, RunConfig};
-use crate::checkpoint::{Checksum, Phase, UNKNOWN};
+use crate::checkpoint::{Checksum, Phase};
 use crate::data::{self, Dataset, Derivation, NoiseKind, Normalization, Part, TargetScale, Task, Values, View};
 use crate::head;
 use crate::{Error, Result};
@@ -30,10 +30,6 @@ impl<'a> Parts<'a> {
     /// Splits and normalizes.
     pub fn prepare(dataset: &'a Dataset, config: &RunConfig, phase: Phase) -> Result<Self> {
         check_targets(dataset)?;
-        if config.training.unknown > 0.0 && dataset.classes.iter().any(|class| class == UNKNOWN) {
-            let expected = "0: a class is called so, and an answer would mean two things";
-            return Err(Error::setting("--unknown", config.training.unknown, expected));
-        }
         let (fit, validation) = match phase {
             Phase::Select => split(dataset, config.training.validation, config.training.seed)?,
             Phase::Retrain => (everything(dataset), None),

@@ -163,6 +163,7 @@ pub(super) struct Run<'a> {
 impl<'a> Run<'a> {
     fn new(dataset: &'a Dataset, config: &'a RunConfig, options: &'a Options) -> Result<Self> {
         config.check()?;
+        config.check_for(dataset)?;
         Isa::choice().map_err(Error::instruction_set)?;
         let config = config.resolved(dataset);
         config.model.transforms.check(&dataset.feature_names)?;

@@ -15,6 +15,7 @@ use super::clips::{Clip, Extractor, Recipe, parts};
 use super::commands::RATE;
 use super::feature_names;
 use super::group_pattern::{GroupPattern, suggestion};
+use super::long::is_sound;
 use super::mel::MelSettings;
 use super::release::speaker_of;
 use super::source::Source;
@@ -26,11 +27,13 @@ use crate::{Error, Result};
 
 /// Whether a folder holds folders of recordings, one or two levels below.
 pub(in crate::data) fn is_one(folder: &Path) -> bool {
-    let holds = |folder: &Path| {
-        children(folder).any(|path| path.extension().is_some_and(|end| end.eq_ignore_ascii_case("wav")))
-    };
-    let below = |folder: &Path| children(folder).any(|path| path.is_dir() && holds(&path));
+    let below = |folder: &Path| children(folder).any(|path| path.is_dir() && holds_sound(&path));
     below(folder) || children(folder).any(|path| path.is_dir() && part_of(&path).is_some() && below(&path))
+}
+
+/// Whether recordings lie in a folder itself.
+pub(in crate::data) fn holds_sound(folder: &Path) -> bool {
+    children(folder).any(|path| is_sound(&path))
 }
 
 fn children(folder: &Path) -> impl Iterator<Item = std::path::PathBuf> {

@@ -15,7 +15,7 @@ use crate::{Error, Result};
 const GROUP: &str = "{group}";
 
 /// A pattern that has been read.
-pub(super) struct GroupPattern {
+pub(in crate::data) struct GroupPattern {
     text: String,
     pieces: Vec<Piece>,
 }

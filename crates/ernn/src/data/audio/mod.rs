@@ -13,6 +13,7 @@ mod clips;
 mod commands;
 mod digits;
 mod group_pattern;
+pub(super) mod long;
 mod mel;
 mod release;
 mod resample;
@@ -24,6 +25,7 @@ mod wav;
 
 use std::path::PathBuf;
 
+pub(super) use group_pattern::GroupPattern;
 pub(super) use resample::bessel;
 pub use unlabelled::{open_recordings, sound_features};
 

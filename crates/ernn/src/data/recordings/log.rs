@@ -44,6 +44,8 @@ pub(crate) struct Log {
     pub recordings: Vec<Recording>,
     /// The time column, as the first file calls it.
     pub time_column: Option<String>,
+    /// Rows a second, where the files are so by nature, as sound is.
+    pub rate: Option<f64>,
     /// How times are written.
     pub form: Option<Form>,
     /// Numbers are to be learned, not classes.
@@ -106,6 +108,9 @@ impl Log {
                 let [found, expected] = [&other.feature_names, &self.feature_names].map(|names| labels::list(names));
                 return differs(format!("the channels {found}"), expected);
             }
+        }
+        if self.rate != other.rate {
+            return differs("recordings of another kind".to_owned(), "tables, or sound,".to_owned());
         }
         if self.form.is_some() && other.form.is_some() && self.form != other.form {
             return differs("times written in another way".to_owned(), "times".to_owned());

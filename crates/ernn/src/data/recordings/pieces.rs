@@ -38,8 +38,12 @@ impl Timing {
     /// By what was said, and by the times themselves.
     pub fn of(log: &Log, options: &RecordingOptions) -> Result<Timing> {
         let (Some(column), Some(form)) = (&log.time_column, log.form) else {
+            if let Some((own, asked)) = log.rate.zip(options.rate).filter(|(own, asked)| own != asked) {
+                let expected = format!("{own}, or nothing: so many frames of sound there are in a second");
+                return Err(Error::setting("rate", asked, expected));
+            }
             return Ok(Timing {
-                rate: options.rate,
+                rate: options.rate.or(log.rate),
                 ..Timing::default()
             });
         };
