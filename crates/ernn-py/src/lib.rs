@@ -5,6 +5,7 @@
 mod failure;
 mod layer;
 mod model;
+mod recordings;
 mod sequences;
 mod settings;
 mod stream;
@@ -21,6 +22,8 @@ mod _ernn {
     use crate::layer::Layer;
     #[pymodule_export]
     use crate::model::Model;
+    #[pymodule_export]
+    use crate::recordings::windows;
     #[pymodule_export]
     use crate::settings::Settings;
     #[pymodule_export]

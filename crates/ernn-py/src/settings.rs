@@ -90,7 +90,7 @@ pub fn cell(kind: &str, settings: &Bound<PyDict>) -> PyResult<CellConfig> {
 }
 
 /// A Python value as it would stand in a settings file.
-fn toml_value(name: &str, value: &Bound<PyAny>) -> PyResult<Value> {
+pub fn toml_value(name: &str, value: &Bound<PyAny>) -> PyResult<Value> {
     if let Ok(text) = value.cast::<PyString>() {
         return Ok(Value::String(text.extract()?));
     }

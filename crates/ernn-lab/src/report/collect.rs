@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use super::group::{Group, GroupRow};
 use crate::reproduce::{Curves, ExperimentFiles, Paper, Protocol, RunRecord, Variant};
-use crate::reproduce::{confusion_of, pairs_of, validation_of};
+use crate::reproduce::{confusion_of, pairs_of, timelines_of, validation_of};
 use ernn::train::PastRun;
 use ernn::{Error, Result};
 
@@ -222,6 +222,7 @@ fn record_of(past: &PastRun, row: &str, title: &str) -> RunRecord {
         classes,
         confusion,
         pairs: pairs_of(past),
+        timelines: timelines_of(past),
         history: Curves::of(past, metric),
     }
 }

@@ -131,6 +131,7 @@ pub(super) mod tests {
             classes: vec!["a".to_string(), "b".to_string()],
             confusion: vec![vec![3, 1], vec![0, 4]],
             pairs: Vec::new(),
+            timelines: Vec::new(),
             history: Curves {
                 train_loss: vec![1.0; validation.len()],
                 train: validation.to_vec(),

@@ -17,6 +17,7 @@ mod page;
 mod scatter;
 mod speed;
 mod tables;
+mod timeline;
 
 use std::path::Path;
 

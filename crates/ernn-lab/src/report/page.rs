@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::group::{Group, GroupRow};
-use super::{GENERATOR, confusion, figures, overfitting, scatter, tables};
+use super::{GENERATOR, confusion, figures, overfitting, scatter, tables, timeline};
 use ernn::chart::{self, escaped};
 
 /// Light first, dark over it on screens; paper is always light. The main tables fit a phone; what is wider scrolls inside `.box`.
@@ -111,6 +111,7 @@ fn section(number: usize, group: &Group) -> String {
         html += "</ul>\n";
     }
     html += &figures::figure(group).map_or_else(String::new, |figure| figure.html());
+    html += &timeline::figure(group).map_or_else(String::new, |figure| figure.html());
     html += &scatter::figure(group).map_or_else(String::new, |figure| figure.html());
     html += &tables::speed_table(group).unwrap_or_default();
     html += &behind("Confusion matrices", &confusion::matrices(group));

@@ -38,7 +38,9 @@ pub use plan::{Plan, PlannedRun, Selection, Stage};
 pub use protocol::{Protocol, Variant};
 pub use quick::{Quick, limited};
 pub use record::{Curves, RunRecord};
-pub(crate) use record::{confusion as confusion_of, pairs as pairs_of, validation as validation_of};
+pub(crate) use record::{
+    confusion as confusion_of, pairs as pairs_of, timelines as timelines_of, validation as validation_of,
+};
 pub use runs::{Options, Reproduction, reproduce};
 pub use search::{Searched, SearchedRow, search};
 pub use table::{Table, TableRow};

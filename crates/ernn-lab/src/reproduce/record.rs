@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::{Paper, Protocol};
 use ernn::checkpoint::{EpochRecord, null, write_with_folder};
-use ernn::evaluate::Metric;
+use ernn::evaluate::{Metric, Timeline};
 use ernn::train::{Ending, PastRun, RunConfig};
 use ernn::{Error, Result};
 
@@ -87,6 +87,9 @@ pub struct RunRecord {
     /// (predicted, true) of some numbers of the part that the run reports on, where it predicts numbers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pairs: Vec<[f32; 2]>,
+    /// Some recordings of that part, where each step has a class.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub timelines: Vec<Timeline>,
     /// The epochs of the selecting pass.
     pub history: Curves,
 }
@@ -149,6 +152,13 @@ pub(crate) fn pairs(run: &PastRun) -> Vec<[f32; 2]> {
         .numbers
         .as_ref()
         .map_or_else(Vec::new, |numbers| numbers.pairs.clone())
+}
+
+/// Some recordings of which each step was called something.
+pub(crate) fn timelines(run: &PastRun) -> Vec<Timeline> {
+    let pooled = run.folds.as_ref().map(|folds| &folds.pooled);
+    let segments = pooled.unwrap_or(&run.evaluation).segments.as_ref();
+    segments.map_or_else(Vec::new, |segments| segments.timelines.clone())
 }
 
 /// Class names and confusion matrix, if there are few classes.

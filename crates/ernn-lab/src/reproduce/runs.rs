@@ -323,6 +323,7 @@ impl Process<'_> {
             classes,
             confusion,
             pairs: record::pairs(past),
+            timelines: record::timelines(past),
             history: Curves::of(past, metric),
         }
     }

@@ -3,6 +3,7 @@
 - :class:`ernn.SequenceClassifier`: a scikit-learn classifier of sequences.
 - :class:`ernn.SequenceRegressor`: a scikit-learn regressor, a number for each sequence.
 - :class:`ernn.SequenceLabeler`: in the manner of scikit-learn, a class for each step.
+- :func:`ernn.windows`: logs, as tables or DataFrames, cut into windows with labels, groups and times.
 - :func:`ernn.load`: a model that the command ``ernn train`` or a classifier has saved.
 - :mod:`ernn.torch`: the cells as ``torch.nn`` modules with autograd.
 - :mod:`ernn.aeon`: the classifier for aeon.
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from ._ernn import DivergedError, __version__
 from ._model import Model, Stream, load
+from ._recordings import Windows, windows
 
 if TYPE_CHECKING:
     from . import aeon, torch
@@ -23,8 +25,8 @@ if TYPE_CHECKING:
     from ._regressor import SequenceRegressor
 
 __all__ = [
-    "DivergedError", "Model", "SequenceClassifier", "SequenceLabeler", "SequenceRegressor", "Stream", "__version__", "aeon", "load",
-    "torch",
+    "DivergedError", "Model", "SequenceClassifier", "SequenceLabeler", "SequenceRegressor", "Stream", "Windows", "__version__",
+    "aeon", "load", "torch", "windows",
 ]
 
 

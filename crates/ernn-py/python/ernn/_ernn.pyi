@@ -72,6 +72,10 @@ def train(
     data: Any, settings: Settings, threads: int, out: Optional[str], watch: Callable[[str, str], Any]
 ) -> Tuple[Model, str]: ...
 
+def windows(
+    path: Optional[str], table: Optional[str], options: Dict[str, Any], label: Optional[str], missing: str
+) -> Dict[str, Any]: ...
+
 class Layer:
     def __init__(self, kind: str, inputs: int, settings: Dict[str, Any]) -> None: ...
     @staticmethod

@@ -13,10 +13,7 @@ except ImportError as error:
 from ._classifier import SequenceClassifier, class_names, labels_of
 from ._estimator import Learned, SequenceEstimator
 from ._model import PathLike, load
-from ._sequences import Arrays, gather, threads
-
-#: The class of a step that has none.
-UNLABELLED = 2**32 - 1
+from ._sequences import UNLABELLED, Arrays, gather, parted, threads
 
 _OF_SEQUENCES = {"pooling", "class_weight", "teacher", "teacher_weight", "teacher_temperature"}
 
@@ -88,7 +85,7 @@ class SequenceLabeler(ClassifierMixin, SequenceEstimator):
     def predict(self, X: Any) -> Any:
         """Labels of the steps: an array ``[N, T]``, or a list of arrays ``[T_i]`` where lengths differ."""
         sequences = self._gathered(X)
-        return _parted(self.classes_[self._predict(sequences)[0]], sequences)
+        return parted(self.classes_[self._predict(sequences)[0]], sequences.offsets)
 
     def predict_proba(self, X: Any) -> Any:
         """Probabilities of the steps: an array ``[N, T, classes]``, or a list of arrays ``[T_i, classes]`` where lengths differ.
@@ -96,7 +93,7 @@ class SequenceLabeler(ClassifierMixin, SequenceEstimator):
         They are what the model says of each step; with ``smooth`` a label may be another than the likeliest.
         """
         sequences = self._gathered(X)
-        return _parted(self._predict(sequences)[1], sequences)
+        return parted(self._predict(sequences)[1], sequences.offsets)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of the labelled steps whose label is right; ``sample_weight`` ``[N]`` says how much the steps of each sequence count."""
@@ -145,11 +142,3 @@ def _steps(y: Any, sequences: Arrays) -> Tuple[np.ndarray, np.ndarray]:
     if labels.dtype.kind == "f":
         return labels, ~np.isnan(labels)
     return labels, labels != "" if labels.dtype.kind in "US" else np.ones(len(labels), dtype=bool)
-
-
-def _parted(values: np.ndarray, sequences: Arrays) -> Any:
-    """``[steps of all, ...]`` by sequences: one array where all have the same length."""
-    lengths = np.diff(sequences.offsets)
-    if (lengths == lengths[0]).all():
-        return values.reshape(len(sequences), lengths[0], *values.shape[1:])
-    return np.split(values, sequences.offsets[1:-1])

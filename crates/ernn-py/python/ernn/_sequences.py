@@ -17,6 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 
+#: The class of a step that has none.
+UNLABELLED = 2**32 - 1
+
+
 class Arrays(NamedTuple):
     """All sequences in one array."""
 
@@ -103,6 +107,14 @@ def _numbers(array: np.ndarray, name: str) -> np.ndarray:
     except (TypeError, ValueError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(f"{name}: expected numbers; {error}") from None
+
+
+def parted(values: np.ndarray, offsets: np.ndarray) -> Any:
+    """``[steps of all, ...]`` by sequences: one array where all have the same length, else a list."""
+    lengths = np.diff(offsets)
+    if (lengths == lengths[0]).all():
+        return values.reshape(len(lengths), lengths[0], *values.shape[1:])
+    return np.split(values, offsets[1:-1])
 
 
 def threads(n_jobs: int | None) -> int:

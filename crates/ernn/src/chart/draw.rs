@@ -2,7 +2,7 @@
 
 use super::look::MARKERS;
 use super::scale::Tick;
-use super::svg::{ANCHOR_END, ANCHOR_MIDDLE, SIZE, TITLE_SIZE, escaped, fitted, row, text, width};
+use super::svg::{ANCHOR_END, ANCHOR_MIDDLE, SIZE, TITLE_SIZE, escaped, fitted, row, shortened, text, width};
 use super::{Chart, Line, Look, Shape};
 
 const RIGHT: f64 = 18.0;
@@ -33,7 +33,10 @@ pub(super) fn draw(svg: &mut String, chart: &Chart, shape: Shape) {
             .map(|tick| (bottom - TOP) * chart.up.scale.share(tick.value));
         apart(places, |_| UP_GAP)
     };
-    let up = chart.up.scale.ticks(pitch);
+    let up = match chart.up.names.is_empty() {
+        true => chart.up.scale.ticks(pitch),
+        false => named(&chart.up.names, bottom - TOP),
+    };
     let widest = up.iter().map(|tick| width(&tick.name, SIZE)).fold(24.0, f64::max);
     let (left, right) = (16.0 + widest, total - RIGHT);
     if shape == Shape::Square {
@@ -61,6 +64,20 @@ pub(super) fn draw(svg: &mut String, chart: &Chart, shape: Shape) {
         frame.line(svg, line, index);
     }
     frame.points(svg);
+}
+
+/// Room for a name at the left.
+const NAME: f64 = 96.0;
+
+/// Names from 0 on, every so many of them as there is room for.
+fn named(names: &[String], height: f64) -> Vec<Tick> {
+    let fit = (height / UP_GAP).floor().max(1.0);
+    let stride = ((names.len().saturating_sub(1)) as f64 / fit).ceil().max(1.0) as usize;
+    let tick = |(value, name): (usize, &String)| Tick {
+        value: value as f64,
+        name: shortened(name, SIZE, NAME),
+    };
+    names.iter().enumerate().step_by(stride).map(tick).collect()
 }
 
 /// Whether the places of ticks are as far from each other as their names ask for.

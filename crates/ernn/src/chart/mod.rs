@@ -91,6 +91,8 @@ pub struct Side {
     pub title: String,
     /// Its ends, and how values lie between them.
     pub scale: Scale,
+    /// What the whole numbers from 0 on are called, in the place of ticks; only of a vertical axis.
+    pub names: Vec<String>,
 }
 
 impl Side {
@@ -99,6 +101,7 @@ impl Side {
         Side {
             title: title.into(),
             scale,
+            names: Vec::new(),
         }
     }
 }

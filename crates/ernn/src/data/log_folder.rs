@@ -56,6 +56,13 @@ pub(super) fn open_sequences(folder: &Path, options: &OpenOptions) -> Result<Seq
     cut(log, 0, options)?.into_sequences()
 }
 
+/// Opens a folder of recordings as the windows that a model would be trained on, those of all parts together.
+pub(super) fn open_windows(folder: &Path, options: &OpenOptions) -> Result<Sequences> {
+    let files = files(folder, options)?;
+    let log = read(files.iter(), options)?.expect("a folder of some files");
+    cut(log, 0, options)?.into_labelled()
+}
+
 fn cut(log: Log, part: usize, options: &OpenOptions) -> Result<Raw> {
     let mut own = options.table.recordings.clone();
     // Only the training part is split.

@@ -62,7 +62,7 @@ pub use missing::MissingPolicy;
 pub use normalize::Normalization;
 pub(crate) use npy::{half, numbers};
 pub use number::parse as parse_number;
-pub use open::{OpenOptions, open, open_sequences, open_texts, read_sequences, read_texts};
+pub use open::{OpenOptions, open, open_sequences, open_texts, open_windows, read_sequences, read_texts, read_windows};
 pub use part::{Dataset, Part, Sequences, Task, UNLABELLED};
 pub use preparation::{Preparation, SplitBy};
 pub use recordings::{Aim, LabelAt, RecordingFacts, RecordingOptions, Span, TimeUnit};

@@ -142,6 +142,29 @@ fn of_every_window(options: &OpenOptions) -> OpenOptions {
     options
 }
 
+/// Opens a file or a folder of recordings as the windows that a model would be trained on, with their labels or numbers, groups and times.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_windows(path: &Path, options: &OpenOptions) -> Result<Sequences> {
+    if path.is_dir() && options.table.is_of_recordings() {
+        return log_folder::open_windows(path, options);
+    }
+    Format::read_part(path, options)?
+        .finish(options.missing)?
+        .into_labelled()
+}
+
+/// The same of a table from a stream, which `name` stands for in errors.
+///
+/// # Errors
+/// As [`open`].
+pub fn read_windows(reader: impl Read, name: &str, options: &OpenOptions) -> Result<Sequences> {
+    csv::read_stream(reader, Path::new(name), options)?
+        .finish(options.missing)?
+        .into_labelled()
+}
+
 /// Reads a file from a stream, e.g. standard input, as sequences in its order: a table, arrays or series, as its content says.
 ///
 /// # Errors

@@ -338,6 +338,8 @@ pub struct Sequences {
     pub feature_names: Vec<String>,
     /// Original label values in class order; empty for unlabelled data.
     pub classes: Vec<String>,
+    /// What the data calls each group, by its number; empty where it names none.
+    pub group_names: Vec<String>,
     /// What the file calls each sequence: the `series` value of a long table, else its number from 1.
     pub names: Vec<String>,
     /// From when to when each sequence goes, of windows of recordings; else empty.

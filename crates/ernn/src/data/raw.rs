@@ -116,12 +116,19 @@ impl Raw {
             source,
             feature_names: self.feature_names,
             classes,
+            group_names: self.groups.names,
             names,
             times: self.times,
             step_times: self.step_times,
             part: self.part,
             notes: self.notes,
         })
+    }
+
+    /// The same with the numbers to learn.
+    pub fn into_labelled(mut self) -> Result<Sequences> {
+        take_targets(&mut self)?;
+        self.into_sequences()
     }
 
     fn classes(&self) -> Vec<String> {

@@ -25,7 +25,7 @@ pub use folds::{FoldReport, FoldResult, FoldsReport, GroupReport};
 pub use metric::{Metric, figures};
 pub use numbers::{AlwaysMean, NumberReport};
 pub use report::{ClassReport, Evaluation};
-pub use segments::Segments;
+pub use segments::{Segments, Timeline};
 pub(crate) use smooth::choose_penalty;
 pub use spread::{Spread, mean};
 pub use stream::Stream;

@@ -146,6 +146,9 @@ impl Evaluation {
     pub fn at_rate(mut self, rate: Option<f64>) -> Self {
         if let Some(segments) = &mut self.segments {
             segments.hours = rate.map(|rate| self.examples as f64 / rate / 3600.0);
+            for timeline in &mut segments.timelines {
+                timeline.seconds_a_step = rate.map(|rate| 1.0 / rate);
+            }
         }
         self
     }

@@ -30,9 +30,49 @@ pub struct Segments {
     pub found: [usize; 3],
     /// F1 at these overlaps.
     pub f1: [f64; 3],
+    /// The first recordings, to look at.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub timelines: Vec<Timeline>,
     /// Hours of steps with a label; none where nobody knows how many steps there are in an hour.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hours: Option<f64>,
+}
+
+/// What the steps of a recording are, and what they were called: runs of steps of one class as start, end and class.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Timeline {
+    /// Runs of steps with a label.
+    pub truth: Vec<[u32; 3]>,
+    /// Runs of steps that were called the same.
+    pub said: Vec<[u32; 3]>,
+    /// None where nobody knows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds_a_step: Option<f64>,
+}
+
+/// Recordings with a timeline, and runs in it.
+const TIMELINES: usize = 2;
+const RUNS: usize = 200;
+
+impl Timeline {
+    fn of(labels: &[u32], said: &[u32]) -> Self {
+        let runs = |classes: &[u32]| -> Vec<[u32; 3]> {
+            let run = |segment: &Segment| [segment.start as u32, segment.end as u32, segment.class];
+            segments(classes).iter().take(RUNS).map(run).collect()
+        };
+        let mut both = [runs(labels), runs(said)];
+        // As far as both reach.
+        let full = both.iter().filter(|runs| runs.len() == RUNS);
+        if let Some(end) = full.filter_map(|runs| Some(runs.last()?[1])).min() {
+            both.iter_mut().for_each(|runs| runs.retain(|run| run[0] < end));
+        }
+        let [truth, said] = both;
+        Timeline {
+            truth,
+            said,
+            seconds_a_step: None,
+        }
+    }
 }
 
 /// A run of steps with one class.
@@ -47,15 +87,22 @@ impl Segments {
     /// Compares what was said at each step of each sequence with its labels.
     pub(super) fn of(part: &View, said: &[Vec<u32>]) -> Segments {
         let mut counts = [Counts::default(); 3];
+        let mut timelines = Vec::new();
         for own in recordings(part) {
             let labels: Vec<u32> = own.clone().flat_map(|index| part.step_labels(index)).copied().collect();
             let called: Vec<u32> = said[own].concat();
+            if timelines.len() < TIMELINES && labels.iter().any(|&label| label != UNLABELLED) {
+                timelines.push(Timeline::of(&labels, &called));
+            }
             for (counts, percent) in counts.iter_mut().zip(OVERLAPS) {
                 counts.add(&labels, &called, f64::from(percent) / 100.0);
             }
         }
         let [first, ..] = counts;
-        Segments::counted(first.segments, first.said, counts.map(|counts| counts.found))
+        Segments {
+            timelines,
+            ..Segments::counted(first.segments, first.said, counts.map(|counts| counts.found))
+        }
     }
 
     fn counted(segments: usize, said: usize, found: [usize; 3]) -> Segments {
@@ -64,6 +111,7 @@ impl Segments {
             said,
             found,
             f1: found.map(|found| 2.0 * found as f64 / (segments + said).max(1) as f64),
+            timelines: Vec::new(),
             hours: None,
         }
     }
@@ -71,13 +119,17 @@ impl Segments {
     /// Several parts as one.
     pub(super) fn pooled<'a>(parts: impl Iterator<Item = &'a Segments>) -> Segments {
         let (mut segments, mut said, mut found, mut hours) = (0, 0, [0; 3], Some(0.0));
+        let mut timelines = Vec::new();
         for part in parts {
+            // One of each fold, as many as there is room for.
+            timelines.extend(part.timelines.first().filter(|_| timelines.len() < TIMELINES).cloned());
             hours = hours.zip(part.hours).map(|(sum, own)| sum + own);
             segments += part.segments;
             said += part.said;
             found = std::array::from_fn(|overlap| found[overlap] + part.found[overlap]);
         }
         Segments {
+            timelines,
             hours,
             ..Segments::counted(segments, said, found)
         }
@@ -190,6 +242,15 @@ mod tests {
             "another class is no overlap"
         );
         assert_eq!(f1(&[], &[], 0.5), 0.0);
+    }
+
+    #[test]
+    fn a_timeline_reaches_as_far_as_both_of_its_lines() {
+        let labels: Vec<u32> = (0..900).map(|step| step / 300).collect();
+        let said: Vec<u32> = (0..900).map(|step| step % 2).collect();
+        let found = Timeline::of(&labels, &said);
+        assert_eq!((found.truth.len(), found.said.len()), (1, 200));
+        assert_eq!((found.truth[0], found.said[199]), ([0, 300, 0], [199, 200, 1]));
     }
 
     #[test]

@@ -56,6 +56,7 @@ pub fn open_recordings(path: &Path, dataset: &str, features: &[String]) -> Resul
         source: path.display().to_string(),
         feature_names: feature_names(part.features),
         classes: Vec::new(),
+        group_names: Vec::new(),
         names: recordings
             .iter()
             .map(|name| path_of(name).display().to_string())

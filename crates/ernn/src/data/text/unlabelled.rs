@@ -87,6 +87,7 @@ impl Tokens {
             source: path.display().to_string(),
             feature_names: vec!["token".to_owned()],
             classes: Vec::new(),
+            group_names: Vec::new(),
             names,
             part: Part::of_tokens(self.tokens, offsets, Vec::new()),
             times: Vec::new(),
