@@ -15,7 +15,7 @@ def bouts(count=24, steps=30, seed=0):
 
 
 def small(**more):
-    return SequenceLabeler(hidden=8, rank=2, epochs=30, random_state=1, n_jobs=1, **more)
+    return SequenceLabeler(hidden=8, rank=2, random_state=1, n_jobs=1, **more)
 
 
 def test_every_step_has_a_label_and_probabilities(tmp_path):

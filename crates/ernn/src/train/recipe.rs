@@ -113,6 +113,7 @@ pub(super) fn folds_missing(source: &str, options: &OpenOptions, dataset: &Datas
 /// The complete settings for sequences with a class for each step.
 pub(super) fn for_steps(source: &str) -> RunConfig {
     let mut config = defaults::for_source(source);
+    config.training.min_steps = LEAST_STEPS;
     config.training.smooth = true;
     config.training.calibrate = true;
     config
@@ -217,6 +218,7 @@ mod tests {
         let mut steps = data.clone();
         steps.task = Task::StepClassification;
         let mut general = RunConfig::defaults("mine.csv");
+        general.training.min_steps = LEAST_STEPS;
         (general.training.smooth, general.training.calibrate) = (true, true);
         assert_eq!(settings("mine.csv", &steps), general);
         assert!(settings("mine.csv", &data).model.transforms.differences);
