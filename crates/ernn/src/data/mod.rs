@@ -70,7 +70,7 @@ pub use similar::{nearest_first, similar};
 pub use split::split;
 pub use target::TargetScale;
 pub(crate) use text::is_running_text;
-pub use text::{END_OF_LINE, Encoding, InvalidText, TextOptions, TokenKind, UNKNOWN, Vocabulary};
+pub use text::{END_OF_LINE, Encoding, InvalidText, Reading, Script, TextOptions, TokenKind, UNKNOWN, Vocabulary};
 pub(crate) use transforms::are_axes;
 pub use transforms::{Transforms, Triad};
 pub use values::{Images, NoiseKind, NoiseSteps, Values};

@@ -6,6 +6,7 @@
 mod answers;
 mod ensemble;
 mod folds;
+mod generate;
 mod metric;
 mod numbers;
 mod report;
@@ -18,6 +19,7 @@ pub use answers::{Answer, number_each, predict_each};
 pub use ensemble::Ensemble;
 use ernn_kernels::RowLoss;
 pub use folds::{FoldReport, FoldResult, FoldsReport, GroupReport};
+pub use generate::{Generator, NextToken, Sampling};
 pub use metric::{Metric, figures};
 pub use numbers::{AlwaysMean, NumberReport};
 pub use report::{ClassReport, Evaluation};
