@@ -10,7 +10,7 @@ use crate::Result;
 use crate::data::{self, Dataset, Folds, Scheme};
 use crate::evaluate::{FoldReport, FoldsReport};
 use crate::names::counted;
-use crate::train::{self, Ending, Machine, Observer, Options, Out, Report, RunConfig, RunFolder};
+use crate::train::{self, Card, Ending, Machine, Observer, Options, Out, Report, RunConfig, RunFolder};
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -274,6 +274,7 @@ impl<'a> Run<'a> {
         };
         if let Some(folder) = &folder {
             folder.write_report(&report, &[])?;
+            folder.write_card(&Card::of_all(&report, self.dataset))?;
         }
         Ok(Ended::Done(Box::new(report)))
     }

@@ -7,6 +7,7 @@
 
 mod aliases;
 mod by_name;
+mod card;
 mod check;
 mod close;
 mod config;
@@ -36,6 +37,7 @@ mod teacher;
 mod thirds;
 
 pub use aliases::{ALIASES, alias};
+pub(crate) use card::Card;
 pub use config::{ClassWeights, DataSettings, EmbeddingSettings, ModelSettings, RunConfig, TrainingSettings, overlay};
 pub use experiments::EMBEDDED;
 pub use given::Unused;

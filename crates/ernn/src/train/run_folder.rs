@@ -7,6 +7,7 @@
 //! model.safetensors        the best epoch, with all that is needed to use it
 //! curves.svg               losses and accuracies over the epochs
 //! result.json              the final report
+//! model-card.md            what the model is, for a person
 //! ```
 
 use std::ffi::OsString;
@@ -14,7 +15,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use super::{Ending, PastRun, Report, RunConfig, curves};
+use super::{Card, Ending, PastRun, Report, RunConfig, curves};
 use crate::checkpoint::{
     CHECKPOINT_FILE, EpochRecord, MODEL_FILE, RunState, SavedModel, is_temporary, remove_leftovers, write_atomically,
 };
@@ -24,9 +25,17 @@ const CONFIG_FILE: &str = "config.toml";
 pub(super) const METRICS_FILE: &str = "metrics.jsonl";
 const CURVES_FILE: &str = "curves.svg";
 pub(super) const RESULT_FILE: &str = "result.json";
+const CARD_FILE: &str = "model-card.md";
 
 /// What a run leaves besides its metrics.
-const OF_A_START: [&str; 5] = [CONFIG_FILE, CHECKPOINT_FILE, MODEL_FILE, CURVES_FILE, RESULT_FILE];
+const OF_A_START: [&str; 6] = [
+    CONFIG_FILE,
+    CHECKPOINT_FILE,
+    MODEL_FILE,
+    CURVES_FILE,
+    RESULT_FILE,
+    CARD_FILE,
+];
 
 /// What training by folds leaves beside them.
 const FOLDS_FOLDER: &str = "folds";
@@ -242,6 +251,10 @@ impl RunFolder {
             &self.path.join(CURVES_FILE),
             curves::draw(report.settings.cell(), history).as_bytes(),
         )
+    }
+
+    pub(crate) fn write_card(&self, card: &Card) -> Result<()> {
+        write_atomically(&self.path.join(CARD_FILE), card.text().as_bytes())
     }
 
     /// Starts `metrics.jsonl` anew with these epochs: what a killed run wrote behind its last checkpoint goes.
