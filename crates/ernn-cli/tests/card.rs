@@ -107,7 +107,9 @@ fn few_sequences_groups_and_numbers_are_among_the_limits() {
     };
     place.write("d/train.csv", grouped(30).replace("up", "u|p"));
     place.write("d/test.csv", grouped(10).replace("up", "u|p"));
-    place.ok(&format!("train d --group-column person --validation 0.2 {TINY} --out run"));
+    place.ok(&format!(
+        "train d --group-column person --validation 0.2 {TINY} --out run"
+    ));
     holds(
         &card(&place, "run"),
         &[

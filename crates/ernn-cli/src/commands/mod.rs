@@ -4,6 +4,7 @@ pub mod analyze;
 pub mod compare;
 pub mod completions;
 pub mod data;
+mod data_export;
 pub mod evaluate;
 pub mod export;
 mod export_device;

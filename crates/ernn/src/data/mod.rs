@@ -35,6 +35,7 @@ mod preparation;
 pub mod random;
 mod raw;
 mod recordings;
+mod save;
 mod similar;
 mod split;
 mod synthetic;
@@ -66,6 +67,8 @@ pub use open::{OpenOptions, open, open_sequences, open_texts, read_sequences, re
 pub use part::{Dataset, Part, Sequences, Task, UNLABELLED};
 pub use preparation::{Preparation, SplitBy};
 pub use recordings::{Aim, LabelAt, RecordingFacts, RecordingOptions, Span, TimeUnit};
+pub(crate) use save::encode as npy_bytes;
+pub use save::{FileKind, Saved, save};
 pub use similar::{nearest_first, similar};
 pub use split::split;
 pub use target::TargetScale;

@@ -66,7 +66,7 @@ pub struct NextToken {
 pub struct Generator<'a> {
     stream: Stream<'a>,
     sampling: Sampling,
-    /// `<unk>`, which says nothing; none where the vocabulary has no other token.
+    /// `<unk>`, which says nothing. A model has another token, having at least two.
     left_out: Option<usize>,
     /// Tokens drawn so far.
     drawn: u64,
@@ -89,7 +89,7 @@ impl<'a> Generator<'a> {
         Ok(Generator {
             stream: Stream::new(saved)?,
             sampling,
-            left_out: unknown.filter(|_| saved.vocabulary.len() > 1),
+            left_out: unknown,
             drawn: 0,
             waiting: None,
         })
@@ -139,9 +139,8 @@ impl<'a> Generator<'a> {
             tokens.truncate(most);
             tokens.sort_unstable();
         }
-        let Some(best) = tokens.iter().copied().min_by(greatest_first) else {
-            return 0;
-        };
+        let best = tokens.iter().copied().min_by(greatest_first);
+        let best = best.expect("a model of at least two tokens");
         if self.sampling.temperature == 0.0 {
             return best;
         }

@@ -246,16 +246,16 @@ impl<'a> Card<'a> {
         }
         match (&self.validation, &self.dataset.validation) {
             (Some(_), Some(_)) => "The validation part is the data's own.".to_string(),
-            (Some(validation), None) => format!(
-                "The validation part is {} % of the training part, {} by seed {}.",
-                (1e4 * training.validation).round() / 100.0,
-                match (self.task(), validation.groups().is_empty()) {
-                    (Task::NextToken, _) => "its end, not drawn",
+            (Some(validation), None) => {
+                let share = (1e4 * training.validation).round() / 100.0;
+                let part = match (self.task(), validation.groups().is_empty()) {
+                    (Task::NextToken, _) => return format!("The validation part is the last {share} % of the text."),
                     (_, true) => "drawn",
                     (_, false) => "whole groups drawn",
-                },
-                training.seed
-            ),
+                };
+                let seed = training.seed;
+                format!("The validation part is {share} % of the training part, {part} by seed {seed}.")
+            }
             (None, _) => "All sequences to train on were trained on.".to_string(),
         }
     }
@@ -570,6 +570,9 @@ fn pooled(found: &Evaluation, task: Task) -> String {
             );
         }
         return text;
+    }
+    if let (Some(_), Some(right)) = (found.perplexity, found.accuracy) {
+        let _ = write!(text, ", {} of the next tokens right", percent(right));
     }
     for (name, share) in [
         ("balanced accuracy", found.balanced_accuracy),
