@@ -185,6 +185,7 @@ impl<'a> Run<'a> {
                 test: true,
                 stop: Arc::clone(stop),
                 folds: None,
+                tensorboard: self.options.tensorboard,
             };
             let dataset = cut::dataset_of(self.dataset, &self.cut, fold);
             let mut warnings = Vec::new();
