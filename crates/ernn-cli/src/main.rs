@@ -82,7 +82,7 @@ enum Command {
     /// Measure what a model really does: gradients, equilibria, step sizes; or draw figure 1 of the paper
     Analyze(Box<commands::analyze::Arguments>),
     /// Classify sequences, one line each.
-    Predict(commands::predict::Arguments),
+    Predict(Box<commands::predict::Arguments>),
     /// Show what is inside a model file.
     Inspect(commands::inspect::Arguments),
     /// Read a model that another program trained, and save it as one of ours
@@ -138,7 +138,7 @@ fn run(command: Command, given: &HashSet<String>) -> failure::Result<()> {
         Command::Report(arguments) => commands::report::run(&arguments),
         Command::Evaluate(arguments) => commands::evaluate::run(&arguments),
         Command::Analyze(arguments) => commands::analyze::run(&arguments),
-        Command::Predict(arguments) => commands::predict::run(&arguments),
+        Command::Predict(arguments) => commands::predict::run(&arguments, given),
         Command::Inspect(arguments) => commands::inspect::run(&arguments),
         Command::Import(arguments) => commands::import::run(&arguments),
         Command::Export(arguments) => commands::export::run(&arguments),

@@ -29,6 +29,7 @@ fn a_run_folder_holds_all_it_should() {
         "config.toml",
         "curves.svg",
         "metrics.jsonl",
+        "model-card.md",
         "model.safetensors",
         "result.json",
     ];

@@ -426,3 +426,17 @@ fn names_of_any_width_stay_in_their_columns() {
     must_fit(&text);
     assert!(text.contains("日本語の名前") && text.contains('…'), "{text}");
 }
+
+#[test]
+fn a_text_that_goes_on_commands_no_terminal() {
+    let place = Place::new();
+    place.write("train.txt", "a\u{1b}[31mb\u{7}\n".repeat(40));
+    place.ok("train train.txt --tokens characters --epochs 15 --hidden 8 --cell gru --learning-rate 0.05 --out run");
+    let arguments = "predict run --generate 60 --temperature 0 --prompt a";
+    let plain = place.ok(arguments).stdout;
+    assert!(plain.contains('\u{1b}') && plain.contains('\n'), "{plain:?}");
+    if let Some(shown) = at_terminal(&place, &[], arguments) {
+        assert!(shown.contains("\\u{1b}") && shown.contains('\n'), "{shown:?}");
+        assert!(!shown.contains(['\u{1b}', '\u{7}']), "{shown:?}");
+    }
+}

@@ -18,7 +18,7 @@ use crate::data::{Dataset, Task, View};
 use crate::evaluate::{Ensemble, Evaluation};
 use crate::folds::Ended;
 use crate::train::{
-    self, Ending, Machine, MemberReport, Observer, Options, Out, PastRun, Report, RunConfig, RunFolder,
+    self, Card, Ending, Machine, MemberReport, Observer, Options, Out, PastRun, Report, RunConfig, RunFolder,
 };
 use crate::{Error, Result};
 
@@ -117,6 +117,7 @@ fn go(
     }
     let report = report(dataset, config, &runs, folder.path(), options, watcher)?;
     folder.write_report(&report, &[])?;
+    folder.write_card(&Card::of_all(&report, dataset))?;
     let written = EnsembleFolder {
         members,
         complete: true,

@@ -52,6 +52,25 @@ fn escaped(text: &str, allowed: &str) -> String {
     shown
 }
 
+/// Text within a line of Markdown that is no markup: bars of tables, tags and emphasis stay what they are.
+pub fn markdown(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for letter in lines(text.replace('\r', "")).chars() {
+        match letter {
+            '|' | '*' | '_' | '`' | '[' | ']' | '\\' => {
+                shown.push('\\');
+                shown.push(letter);
+            }
+            '<' => shown += "&lt;",
+            '>' => shown += "&gt;",
+            '&' => shown += "&amp;",
+            '\n' | '\t' => shown.push(' '),
+            letter => shown.push(letter),
+        }
+    }
+    shown
+}
+
 /// JSON with such characters written `\u202e`. They stand only within its texts, so that it reads again to the same.
 pub fn json(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
@@ -103,6 +122,14 @@ mod tests {
             assert_eq!(line(plain), plain);
         }
         assert_eq!(joined(&["a\n".to_string(), "b".to_string()]), "a\\u{a}, b");
+    }
+
+    #[test]
+    fn names_are_no_markup() {
+        assert_eq!(
+            markdown("a|b *c* <i>\n`d` \u{1b}"),
+            "a\\|b \\*c\\* &lt;i&gt; \\`d\\` \\\\u{1b}"
+        );
     }
 
     #[test]

@@ -45,6 +45,8 @@ enum Command {
         #[command(flatten)]
         reading: Box<ReadingFlags>,
     },
+    /// Write a data set, as it is read, to a file that is read back to the same sequences
+    Export(super::data_export::Arguments),
     /// Write one page to look at before training: classes, lengths, examples, channels by class and by group
     Show {
         /// Known name, file or folder
@@ -73,6 +75,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             };
             info(&data::describe(&open(data, &options)?), chosen, *json)
         }
+        Command::Export(arguments) => super::data_export::run(arguments),
         Command::Show { data, out, reading } => {
             reading.refuse_unused(data, &reading.options())?;
             may_be_replaced(out, show::GENERATOR, "page of a data set")?;

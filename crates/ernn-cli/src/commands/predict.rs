@@ -1,5 +1,6 @@
 //! `ernn predict`: the class of each sequence and the probability of each class, or its number, one line a sequence.
 
+use std::collections::HashSet;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -11,6 +12,7 @@ use ernn::names;
 use serde_json::{Map, Value, json};
 
 use super::predict_flags::PredictFlags;
+use super::predict_generate::{self, GenerateFlags};
 use super::source::Source;
 use super::stream_steps::CANNOT_LOOK_AHEAD;
 use super::{predict_segments, predict_stream};
@@ -24,14 +26,14 @@ pub struct Arguments {
     model: PathBuf,
     /// File of sequences, labelled or not; for a model of texts a table or a .txt with a text a line; for one of recordings a .wav
     /// or a folder of them; or - for stdin
-    #[arg(required_unless_present = "stream")]
+    #[arg(required_unless_present_any = ["stream", "generate"])]
     file: Option<String>,
     /// Average the answers with those of these models, of the same classes and channels: an ensemble
     #[arg(long = "with", value_name = "RUN,..", value_delimiter = ',')]
     others: Vec<PathBuf>,
-    /// Form of the lines
-    #[arg(long, value_enum, default_value = "csv")]
-    format: Format,
+    /// Form of the lines [default: csv; of --generate: the text itself]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
     /// Read steps from stdin, or from FILE if it is a pipe, one a line, values separated by commas or blanks (of text: one token a line, blanks included), and say after each what
     /// the model makes of all since the beginning; an empty line begins a new sequence
     #[arg(long)]
@@ -42,6 +44,8 @@ pub struct Arguments {
     /// Significant digits of probabilities
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=17))]
     digits: u8,
+    #[command(flatten)]
+    text: GenerateFlags,
     #[command(flatten)]
     reading: PredictFlags,
 }
@@ -66,19 +70,23 @@ pub(super) struct Form {
 impl Arguments {
     fn form(&self) -> Form {
         Form {
-            format: self.format,
+            format: self.format.unwrap_or(Format::Csv),
             digits: usize::from(self.digits),
         }
     }
 }
 
 /// Runs `ernn predict`.
-pub fn run(arguments: &Arguments) -> Result<()> {
+pub fn run(arguments: &Arguments, given: &HashSet<String>) -> Result<()> {
     // Said here: the parser drops a requirement that conflicts with the file.
     if arguments.every.is_some() && !arguments.stream {
         return Err(Failure::Usage("--every goes with --stream alone".to_string()));
     }
     let models = super::models::load_all(&arguments.model, &arguments.others)?;
+    if let Some(count) = arguments.text.generate {
+        let form = (arguments.format, arguments.form());
+        return predict_generate::run(&models, count, &arguments.text, form, given);
+    }
     let saved = models.first();
     let options = arguments.reading.options(saved)?;
     let source = Source::of(arguments.file.as_deref());
@@ -115,7 +123,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
     super::warn_all_of_length(models.members(), sequences.part.longest());
     let (lines, problems) = match saved.model.config().task {
-        Task::Regression => number_lines(&models, &sequences, arguments.format)?,
+        Task::Regression => number_lines(&models, &sequences, arguments.form().format)?,
         Task::StepClassification => (
             predict_segments::lines(saved, &sequences, arguments.form())?,
             Vec::new(),
@@ -123,7 +131,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         _ => class_lines(&models, &sequences, arguments.form())?,
     };
     let mut out = BufWriter::new(io::stdout().lock());
-    out.write_all(shown(lines, arguments.format).as_bytes())?;
+    out.write_all(shown(lines, arguments.form().format).as_bytes())?;
     out.flush()?;
     match problems.first() {
         None => Ok(()),
@@ -152,7 +160,7 @@ fn must_judge_sequences(saved: &SavedModel) -> Result<()> {
     };
     let problem = format!(
         "found one that gives {what} at every step, expected one that gives classes or a number for each sequence \
-         (`ernn predict MODEL --stream` says what it makes of each step)"
+         (`ernn predict MODEL --stream` says what it makes of each step, --generate N goes on with a text)"
     );
     Err(Failure::Library(ernn::Error::data("the model", problem)))
 }

@@ -51,8 +51,11 @@ pub struct Arguments {
     /// Threads that compute [default: all]; the result does not depend on it
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
+    /// Write the losses, the metric, the learning rate and the gradient norm of each epoch for TensorBoard, too, into the run folder
+    #[arg(long)]
+    tensorboard: bool,
     /// Do not train: print all settings that the run would have, as TOML, and why
-    #[arg(long, conflicts_with_all = ["resume", "json", "out"])]
+    #[arg(long, conflicts_with_all = ["resume", "json", "out", "tensorboard"])]
     show: bool,
     /// Print the report as one JSON object
     #[arg(long)]
@@ -81,6 +84,7 @@ pub fn run(arguments: &Arguments, flags: &HashSet<String>) -> Result<()> {
             .clone()
             .map_or_else(|| Out::Numbered(PathBuf::from("runs")), Out::At),
         threads: threads(arguments.threads)?,
+        tensorboard: arguments.tensorboard,
         ..Options::default()
     };
     let (report, losses) = match &arguments.resume {
@@ -295,6 +299,11 @@ fn resumed(arguments: &Arguments, flags: &HashSet<String>, path: &Path, options:
         open(&data::as_known(&config.data.source), &open_options(&config))
     })?;
     stop_on_signals(&options.stop, "stopping after this batch");
+    // Members and folds that have not begun are written as those before them.
+    let options = &Options {
+        tensorboard: train::writes_events(path),
+        ..options.clone()
+    };
     if by_folds {
         return Ok((train_folds::resumed(&dataset, folder, options)?, Vec::new()));
     }

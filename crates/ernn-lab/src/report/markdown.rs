@@ -5,7 +5,7 @@ use super::group::Group;
 use super::overfitting;
 use super::tables::{Grid, grids, speed_rows};
 use crate::compare::aligned;
-use ernn::names::lines;
+use ernn::names::markdown as safe;
 
 /// The report as Markdown.
 pub fn markdown(groups: &[Group], title: &str) -> String {
@@ -60,23 +60,4 @@ fn grid(grid: &Grid) -> String {
     lines.iter_mut().for_each(|line| line[0] = safe(&line[0]));
     lines.insert(0, grid.head.clone());
     aligned(&lines)
-}
-
-/// Text that is no markup: a table's bars, tags and emphasis of a file's name stay what they are.
-fn safe(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for letter in lines(text.replace('\r', "")).chars() {
-        match letter {
-            '|' | '*' | '_' | '`' | '[' | ']' | '\\' => {
-                safe.push('\\');
-                safe.push(letter);
-            }
-            '<' => safe += "&lt;",
-            '>' => safe += "&gt;",
-            '&' => safe += "&amp;",
-            '\n' | '\t' => safe.push(' '),
-            letter => safe.push(letter),
-        }
-    }
-    safe
 }

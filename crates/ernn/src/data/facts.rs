@@ -1,6 +1,6 @@
 //! What a data set holds, in numbers, for `ernn data info`.
 
-use super::{Dataset, Normalization, Part, RecordingFacts, TargetScale, Task, UNLABELLED, View, known};
+use super::{Dataset, Normalization, RecordingFacts, TargetScale, Task, UNLABELLED, View, known};
 
 /// The facts of a data set.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -79,7 +79,7 @@ pub fn describe(dataset: &Dataset) -> DatasetFacts {
         vocabulary: dataset.vocabulary.len(),
         parts: dataset
             .parts()
-            .map(|(name, part)| describe_part(name, part, dataset.classes.len()))
+            .map(|(name, part)| PartFacts::of(name, &View::of(part), dataset.classes.len()))
             .collect(),
         recordings: dataset.recordings.clone(),
         constant_features: constant.map(|(name, _)| name.clone()).collect(),
@@ -88,42 +88,45 @@ pub fn describe(dataset: &Dataset) -> DatasetFacts {
     }
 }
 
-fn describe_part(name: &'static str, part: &Part, classes: usize) -> PartFacts {
-    let mut lengths: Vec<usize> = (0..part.len()).map(|sequence| part.length(sequence)).collect();
-    lengths.sort_unstable();
-    let mut groups = part.groups.clone();
-    groups.sort_unstable();
-    groups.dedup();
-    let labels = if part.labels.is_empty() {
-        &part.step_labels
-    } else {
-        &part.labels
-    };
-    let mut class_counts = vec![0; if labels.is_empty() { 0 } else { classes }];
-    let labels = labels.iter().filter(|&&label| label != UNLABELLED);
-    labels.for_each(|&label| class_counts[label as usize] += 1);
-    let ends = |ends: Option<[f32; 2]>, &number: &f32| match ends {
-        None => Some([number; 2]),
-        Some([low, high]) => Some([low.min(number), high.max(number)]),
-    };
-    PartFacts {
-        targets: TargetScale::fit(&View::of(part)).ok().flatten(),
-        target_range: part.numbers.iter().fold(None, ends),
-        name,
-        sequences: part.len(),
-        steps: part.steps(),
-        shortest: lengths.first().copied().unwrap_or(0),
-        median_length: lengths.get(lengths.len() / 2).copied().unwrap_or(0),
-        longest: lengths.last().copied().unwrap_or(0),
-        class_counts,
-        groups: groups.len(),
-        filled: part.filled.len(),
+impl PartFacts {
+    /// Counts what chosen sequences hold, of so many classes.
+    pub fn of(name: &'static str, view: &View, classes: usize) -> Self {
+        let mut lengths: Vec<usize> = (0..view.len()).map(|index| view.length(index)).collect();
+        lengths.sort_unstable();
+        let mut labels = view.labels();
+        if labels.is_empty() {
+            labels = (0..view.len())
+                .flat_map(|index| view.step_labels(index))
+                .copied()
+                .collect();
+        }
+        let mut class_counts = vec![0; if labels.is_empty() { 0 } else { classes }];
+        let labels = labels.iter().filter(|&&label| label != UNLABELLED);
+        labels.for_each(|&label| class_counts[label as usize] += 1);
+        let ends = |ends: Option<[f32; 2]>, number: f32| match ends {
+            None => Some([number; 2]),
+            Some([low, high]) => Some([low.min(number), high.max(number)]),
+        };
+        let numbers = (0..view.len()).filter_map(|index| view.number(index));
+        PartFacts {
+            targets: TargetScale::fit(view).ok().flatten(),
+            target_range: numbers.fold(None, ends),
+            name,
+            sequences: view.len(),
+            steps: view.steps(),
+            shortest: lengths.first().copied().unwrap_or(0),
+            median_length: lengths.get(lengths.len() / 2).copied().unwrap_or(0),
+            longest: lengths.last().copied().unwrap_or(0),
+            class_counts,
+            groups: view.groups().len(),
+            filled: (0..view.len()).map(|index| view.filled(index).count()).sum(),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{OpenOptions, open};
+    use super::super::{OpenOptions, Part, open};
     use super::*;
 
     #[test]

@@ -136,6 +136,7 @@ fn read_arrays(
     let beside = npy::Beside {
         labels: label_array.as_ref(),
         groups: group_array.as_ref(),
+        ..npy::Beside::default()
     };
     npy::sequences(&npy::Array::parse(&value_bytes, values, "")?, beside, options)
 }

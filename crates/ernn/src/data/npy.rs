@@ -89,6 +89,9 @@ pub(super) struct Beside<'a> {
     /// Of three dimensions alone: two have the labels inside.
     pub labels: Option<&'a Array<'a>>,
     pub groups: Option<&'a Array<'a>>,
+    /// Steps of each sequence of an array of three dimensions; the rest of its steps is not read.
+    pub lengths: Option<&'a Array<'a>>,
+    pub names: Option<&'a Array<'a>>,
 }
 
 /// Makes sequences of an array and what stands beside it.
@@ -106,8 +109,8 @@ pub(super) fn sequences(array: &Array, beside: Beside, options: &OpenOptions) ->
         return Err(array.error("", &found, "--target y: the numbers beside the sequences"));
     }
     let mut raw = match (array.shape.as_slice(), beside.labels) {
-        (&[sequences, steps, features], labels) => stacked(array, [sequences, steps, features], labels, options),
-        (&[sequences, columns], None) => edgeml(array, sequences, columns, options),
+        (&[sequences, steps, features], _) => stacked(array, [sequences, steps, features], beside, options),
+        (&[sequences, columns], None) if beside.lengths.is_none() => edgeml(array, sequences, columns, options),
         (shape, labels) => {
             let expected = if labels.is_some() {
                 "[sequences, steps, features]"
@@ -120,7 +123,19 @@ pub(super) fn sequences(array: &Array, beside: Beside, options: &OpenOptions) ->
     if let Some(groups) = beside.groups {
         (raw.part.groups, raw.groups) = group_numbers(groups, raw.part.len())?;
     }
+    if let Some(names) = beside.names {
+        raw.names = self::names(names, "name", raw.part.len())?;
+    }
     Ok(raw)
+}
+
+/// The texts of an array that has a `what` for each of so many things.
+pub(super) fn names(array: &Array, what: &str, count: usize) -> Result<Vec<String>> {
+    if array.shape != [count] {
+        let found = format!("{what}s of shape {:?}", array.shape);
+        return Err(array.error("", &found, &format!("[{count}]")));
+    }
+    (0..count).map(|index| array.text(index, what)).collect()
 }
 
 /// The groups of the sequences, numbered in order of first appearance as those of a table are.
@@ -135,12 +150,13 @@ fn group_numbers(groups: &Array, sequences: usize) -> Result<(Vec<u32>, Names)> 
 fn stacked(
     array: &Array,
     [sequences, steps, features]: [usize; 3],
-    labels: Option<&Array>,
+    beside: Beside,
     options: &OpenOptions,
 ) -> Result<Raw> {
     array.refuse_empty()?;
-    if let Some(labels) = labels {
-        labels.must_be_one_a_sequence("label", sequences)?;
+    let Beside { labels, lengths, .. } = beside;
+    for (what, own) in [("label", labels), ("length", lengths)] {
+        own.map_or(Ok(()), |own| own.must_be_one_a_sequence(what, sequences))?;
     }
     let mut raw = Raw::new(array.path, features);
     let mut values = Vec::with_capacity(steps * features);
@@ -154,6 +170,7 @@ fn stacked(
             )
         };
         values.clear();
+        let steps = lengths.map_or(Ok(steps), |lengths| lengths.length(sequence, steps))?;
         for at in 0..steps * features {
             let index = array.offset(&[sequence, at / features, at % features]);
             values.push(array.value(index, &mut raw, || place(at))?);
@@ -329,6 +346,17 @@ impl<'a> Array<'a> {
         }
         let expected = format!("[{sequences}], one {what} a sequence");
         Err(self.error("", &format!("{what}s of shape {:?}", self.shape), &expected))
+    }
+
+    /// The number of steps of a sequence, of so many at most.
+    fn length(&self, sequence: usize, most: usize) -> Result<usize> {
+        let number = self.number(sequence).unwrap_or(f64::NAN);
+        if number.fract() == 0.0 && (1.0..=most as f64).contains(&number) {
+            return Ok(number as usize);
+        }
+        let place = format!(", sequence {}", sequence + 1);
+        let expected = format!("a whole number of steps from 1 to {most}");
+        Err(self.error(&place, &number.to_string(), &expected))
     }
 
     /// The `what` of a sequence, in an array that holds one for each.

@@ -26,7 +26,7 @@ fn read_with(bytes: &[u8], features: Option<usize>) -> Result<Raw> {
 fn beside<'a>(labels: &'a Array<'a>) -> Beside<'a> {
     Beside {
         labels: Some(labels),
-        groups: None,
+        ..Beside::default()
     }
 }
 

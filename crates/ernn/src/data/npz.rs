@@ -3,9 +3,11 @@
 //! ```text
 //! X [sequences, steps, features], y [sequences], groups [sequences]          one part
 //! X_train, y_train, groups_train, X_val, ..., X_test, ...                    several
+//! lengths [sequences], names [sequences], channels [features]                steps of each sequence, what it and each channel is called
 //! ```
 //!
-//! `y` and `groups` may be left out. Names are compared without regard to case, and two arrays for one purpose are refused. What
+//! All but `X` may be left out; `lengths` and `names` have the endings of their part, `channels` has none. Steps behind a sequence's
+//! length are not read. Names are compared without regard to case, and two arrays for one purpose are refused. What
 //! else the archive holds is not read but named.
 
 use std::io::{Cursor, Read};
@@ -20,23 +22,27 @@ use crate::{Error, Result};
 
 /// How the names of the arrays of a part end: training (or the only one), validation, test.
 const ENDINGS: [&[&str]; 3] = [&["_train", ""], &["_val", "_valid", "_validation"], &["_test"]];
-/// How they begin: values, labels, groups.
-const BEGINNINGS: [&str; 3] = ["x", "y", "groups"];
+/// How they begin: values, labels, groups, lengths, names.
+const BEGINNINGS: [&str; 5] = ["x", "y", "groups", "lengths", "names"];
+/// The names of the channels of all parts.
+const CHANNELS: &str = "channels";
 
 /// The parts of an archive: training (or the only one), validation, test.
 pub(super) fn read(bytes: &[u8], path: &Path, options: &OpenOptions) -> Result<[Option<Raw>; 3]> {
     let mut archive = Archive::unpack(bytes, path)?;
     let [train, validation, test] = ENDINGS.map(|endings| archive.part(endings, options));
-    let Some(mut train) = train? else {
+    let Some(train) = train? else {
         let names: Vec<String> = archive.arrays.into_iter().map(|array| array.name).collect();
         let found = format!("the arrays {}", super::labels::list(&names));
         let expected = "X [sequences, steps, features] and y, or X_train, y_train, X_test, ...";
         return Err(Error::format(path, "", found, expected));
     };
-    let parts = [validation?, test?];
-    train.notes.extend(archive.note());
-    let [validation, test] = parts;
-    Ok([Some(train), validation, test])
+    let mut parts = [Some(train), validation?, test?];
+    archive.name_channels(&mut parts)?;
+    if let Some(train) = &mut parts[0] {
+        train.notes.extend(archive.note());
+    }
+    Ok(parts)
 }
 
 /// An array in the archive; the bytes of one that no part has are not read.
@@ -95,26 +101,43 @@ impl<'a> Archive<'a> {
     }
 
     fn part(&mut self, endings: &[&str], options: &OpenOptions) -> Result<Option<Raw>> {
-        let [values, labels, groups] = BEGINNINGS;
+        let [values, labels, groups, lengths, names] = BEGINNINGS;
         let Some((values, ending)) = self.find(values, endings)? else {
             return Ok(None);
         };
-        let [labels, groups] = [self.find(labels, &[ending])?, self.find(groups, &[ending])?];
+        let mut find = |beginning| self.find(beginning, &[ending]);
+        let beside = [find(labels)?, find(groups)?, find(lengths)?, find(names)?];
         let parse = |index: usize| {
             let Packed { name, bytes, .. } = &self.arrays[index];
             Array::parse(bytes, self.path, name)
         };
         let of_part = |found: Option<(usize, &str)>| found.map(|(index, _)| parse(index)).transpose();
-        let [labels, groups] = [of_part(labels)?, of_part(groups)?];
+        let [labels, groups, lengths, names] = beside.map(of_part);
+        let (labels, groups, lengths, names) = (labels?, groups?, lengths?, names?);
         let beside = Beside {
             labels: labels.as_ref(),
             groups: groups.as_ref(),
+            lengths: lengths.as_ref(),
+            names: names.as_ref(),
         };
         let raw = npy::sequences(&parse(values)?, beside, options)?;
         Ok(Some(Raw {
             place: format!(", array {}", self.arrays[values].name),
             ..raw
         }))
+    }
+
+    /// Gives the channels of all parts the names that the archive has for them.
+    fn name_channels(&mut self, parts: &mut [Option<Raw>; 3]) -> Result<()> {
+        let Some((index, _)) = self.find(CHANNELS, &[""])? else {
+            return Ok(());
+        };
+        let Packed { name, bytes, .. } = &self.arrays[index];
+        let array = Array::parse(bytes, self.path, name)?;
+        for raw in parts.iter_mut().flatten() {
+            raw.feature_names = npy::names(&array, "channel", raw.part.features)?;
+        }
+        Ok(())
     }
 
     /// Which arrays are not used.
@@ -132,13 +155,16 @@ impl<'a> Archive<'a> {
             _ => format!("the arrays {} are not used", unused.join(", ")),
         };
         Some(format!(
-            "{path}: {what}; what is read is X, y and groups, or X_train, y_train, groups_train, X_val, ..., X_test, ..."
+            "{path}: {what}; what is read is X, y, groups, lengths, names and channels, or X_train, y_train, groups_train, X_val, ..., X_test, ..."
         ))
     }
 }
 
 fn is_of_a_part(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
+    if name == CHANNELS {
+        return true;
+    }
     let mut endings = BEGINNINGS.iter().filter_map(|beginning| name.strip_prefix(beginning));
     endings.any(|ending| ENDINGS.iter().any(|endings| endings.contains(&ending)))
 }

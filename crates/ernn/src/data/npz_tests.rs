@@ -69,7 +69,7 @@ fn arrays_that_are_not_used_are_named() {
     let found = notes(&[("X", &x), ("y", &y), ("subjects", b"no array")]);
     assert!(
         found.len() == 1
-            && found[0].starts_with("a.npz: the array subjects is not used; what is read is X, y and groups"),
+            && found[0].starts_with("a.npz: the array subjects is not used; what is read is X, y, groups, "),
         "{found:?}"
     );
     // Groups of no part of the archive.
@@ -97,4 +97,54 @@ fn two_arrays_for_one_purpose_are_refused() {
             format!("a.npz: found the arrays {names}, expected only one of them")
         );
     }
+}
+
+#[test]
+fn lengths_and_names_of_sequences_and_channels_are_read() {
+    let x = x();
+    let names = file("|S1", false, &[3], b"cab");
+    let arrays = [
+        ("X", &x[..]),
+        ("lengths", &three(&[2, 1, 2])),
+        ("names", &names),
+        ("Channels", &file("|S3", false, &[1], b"acc")),
+    ];
+    let [raw, ..] = read_arrays(&arrays).unwrap();
+    let raw = raw.unwrap();
+    assert_eq!(raw.part.offsets, [0, 2, 3, 5]);
+    assert_eq!(raw.part.values.numbers(), [1.0, 2.0, 3.0, 5.0, 6.0]);
+    assert_eq!(
+        (raw.names.concat(), raw.feature_names, raw.notes.len()),
+        ("cab".to_owned(), vec!["acc".to_owned()], 0)
+    );
+    let refused = |name: &str, bytes: &[u8], part: &str| {
+        let error = read_arrays(&[("X", &x), (name, bytes)]).unwrap_err().to_string();
+        assert!(error.contains(part), "no `{part}` in {error}");
+    };
+    refused(
+        "lengths",
+        &three(&[2, 0, 2]),
+        "array lengths, sequence 2: found 0, expected a whole number of steps from 1 to 2",
+    );
+    refused("lengths", &three(&[3, 1, 2]), "sequence 1: found 3");
+    refused(
+        "lengths",
+        &file("|u1", false, &[2], &[1, 2]),
+        "found lengths of shape [2], expected [3], one length a sequence",
+    );
+    refused(
+        "names",
+        &file("|u1", false, &[2], &[1, 2]),
+        "found names of shape [2], expected [3]",
+    );
+    refused(
+        "channels",
+        &three(&[1, 2, 3]),
+        "found channels of shape [3], expected [1]",
+    );
+    let two = file("|u1", false, &[3, 3], &[0; 9]);
+    let error = read_arrays(&[("X", &two), ("lengths", &three(&[1, 1, 1]))])
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("found an array of shape [3, 3]"), "{error}");
 }

@@ -4,12 +4,14 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::target::Files;
 use crate::checkpoint::{remove_unfinished, temporary_name};
 use crate::{Error, Result};
 
 /// Writes files, their names relative to a new folder, and makes the folder appear when all are there.
-pub(super) fn write_folder(path: &Path, files: &Files) -> Result<()> {
+///
+/// # Errors
+/// If something lies there already, or the operating system refuses.
+pub fn write_folder(path: &Path, files: &[(String, Vec<u8>)]) -> Result<()> {
     remove_unfinished(path);
     let temporary = temporary_name(path);
     let outcome = write_and_rename(path, &temporary, files);
@@ -20,7 +22,7 @@ pub(super) fn write_folder(path: &Path, files: &Files) -> Result<()> {
     })
 }
 
-fn write_and_rename(path: &Path, temporary: &Path, files: &Files) -> io::Result<()> {
+fn write_and_rename(path: &Path, temporary: &Path, files: &[(String, Vec<u8>)]) -> io::Result<()> {
     if path.symlink_metadata().is_ok() {
         let kind = io::ErrorKind::AlreadyExists;
         return Err(io::Error::new(kind, "something lies there already"));

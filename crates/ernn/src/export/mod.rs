@@ -29,6 +29,7 @@ mod web;
 pub use self::about::About;
 pub use self::c::name_for;
 pub use self::float::float_image;
+pub use self::folder::write_folder;
 pub use self::int::{Accuracy, int_image, int_logits, measure};
 pub use self::parity::{FLOAT_BOUND, Parity, check_float, device_logits};
 pub use self::prepared::Memory;

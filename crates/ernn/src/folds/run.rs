@@ -10,7 +10,7 @@ use crate::Result;
 use crate::data::{self, Dataset, Folds, Scheme, Task};
 use crate::evaluate::{self, FoldReport, FoldsReport};
 use crate::names::counted;
-use crate::train::{self, Ending, Machine, Observer, Options, Out, Report, RunConfig, RunFolder};
+use crate::train::{self, Card, Ending, Machine, Observer, Options, Out, Report, RunConfig, RunFolder};
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -205,6 +205,7 @@ impl<'a> Run<'a> {
                 test: true,
                 stop: Arc::clone(stop),
                 folds: None,
+                tensorboard: self.options.tensorboard,
             };
             let dataset = cut::dataset_of(self.dataset, &self.cut, fold);
             let mut warnings = Vec::new();
@@ -294,6 +295,7 @@ impl<'a> Run<'a> {
         };
         if let Some(folder) = &folder {
             folder.write_report(&report, &[])?;
+            folder.write_card(&Card::of_all(&report, self.dataset))?;
         }
         Ok(Ended::Done(Box::new(report)))
     }

@@ -2,7 +2,7 @@
 
 use super::parts::Parts;
 use super::run::{Run, last_selecting_epoch};
-use super::{Ending, Machine, Observer, Outcome, Report, RunFolder};
+use super::{Card, Ending, Machine, Observer, Outcome, Report, RunFolder};
 use crate::checkpoint::{Decision, Phase, Provenance, RunState, SavedModel};
 use crate::data::Task;
 use crate::evaluate::{self, Evaluation};
@@ -49,6 +49,13 @@ impl Close<'_> {
         if let Some(folder) = self.folder {
             folder.write_model(&model)?;
             folder.write_report(&report, &self.state.history)?;
+            folder.write_card(&Card {
+                report: &report,
+                dataset: self.run.dataset,
+                fit: self.parts.fit.clone(),
+                validation: self.parts.validation.clone(),
+                history: &self.state.history,
+            })?;
         }
         Ok(Outcome { model, report })
     }

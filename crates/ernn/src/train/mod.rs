@@ -7,12 +7,14 @@
 
 mod aliases;
 mod by_name;
+mod card;
 mod check;
 mod close;
 mod config;
 mod curves;
 mod defaults;
 mod epochs;
+mod events;
 mod experiments;
 mod free_memory;
 mod from;
@@ -36,7 +38,9 @@ mod teacher;
 mod thirds;
 
 pub use aliases::{ALIASES, alias};
+pub(crate) use card::Card;
 pub use config::{ClassWeights, DataSettings, EmbeddingSettings, ModelSettings, RunConfig, TrainingSettings, overlay};
+pub use events::writes_events;
 pub use experiments::EMBEDDED;
 pub use given::Unused;
 pub use memory::{Needed, Shape, estimate};

@@ -61,6 +61,8 @@ pub struct Options {
     pub stop: Arc<AtomicBool>,
     /// What training by folds has found before, for the report.
     pub folds: Option<FoldsReport>,
+    /// Whether the epochs are written for TensorBoard, too.
+    pub tensorboard: bool,
 }
 
 impl Default for Options {
@@ -71,6 +73,7 @@ impl Default for Options {
             test: true,
             stop: Arc::default(),
             folds: None,
+            tensorboard: false,
         }
     }
 }
@@ -197,6 +200,7 @@ impl<'a> Run<'a> {
         };
         if let Some(folder) = &mut folder {
             folder.write_config(&self.config)?;
+            folder.write_events(self.options.tensorboard, self.model.task)?;
             folder.restart_metrics(&pass.state().history)?;
             folder.write_checkpoint(pass.state())?;
         }

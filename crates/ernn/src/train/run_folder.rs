@@ -7,6 +7,8 @@
 //! model.safetensors        the best epoch, with all that is needed to use it
 //! curves.svg               losses and accuracies over the epochs
 //! result.json              the final report
+//! model-card.md            what the model is, for a person
+//! events.out.tfevents.ernn the epochs once more, for TensorBoard, where it was asked for
 //! ```
 
 use std::ffi::OsString;
@@ -14,19 +16,30 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use super::{Ending, PastRun, Report, RunConfig, curves};
+use super::events::{EVENTS_FILE, Events};
+use super::{Card, Ending, PastRun, Report, RunConfig, curves};
 use crate::checkpoint::{
     CHECKPOINT_FILE, EpochRecord, MODEL_FILE, RunState, SavedModel, is_temporary, remove_leftovers, write_atomically,
 };
+use crate::data::Task;
 use crate::{Error, Result};
 
 const CONFIG_FILE: &str = "config.toml";
 pub(super) const METRICS_FILE: &str = "metrics.jsonl";
 const CURVES_FILE: &str = "curves.svg";
 pub(super) const RESULT_FILE: &str = "result.json";
+const CARD_FILE: &str = "model-card.md";
 
 /// What a run leaves besides its metrics.
-const OF_A_START: [&str; 5] = [CONFIG_FILE, CHECKPOINT_FILE, MODEL_FILE, CURVES_FILE, RESULT_FILE];
+const OF_A_START: [&str; 7] = [
+    CONFIG_FILE,
+    CHECKPOINT_FILE,
+    MODEL_FILE,
+    CURVES_FILE,
+    RESULT_FILE,
+    CARD_FILE,
+    EVENTS_FILE,
+];
 
 /// What training by folds leaves beside them.
 const FOLDS_FOLDER: &str = "folds";
@@ -64,6 +77,7 @@ fn removed(path: &Path, outcome: io::Result<()>) -> Result<()> {
 pub struct RunFolder {
     path: PathBuf,
     metrics: File,
+    events: Option<Events>,
 }
 
 impl RunFolder {
@@ -73,7 +87,7 @@ impl RunFolder {
         Self::check_free(path)?;
         fs::create_dir_all(path).map_err(Error::io(path, "create"))?;
         let folder = Self::with_lock(path)?;
-        if Self::failed_at_once(path) {
+        if Self::failed_at_once(path) || Self::never_began(path) {
             // What the new run does not write must not stay.
             for file in OF_A_START {
                 removed(&path.join(file), fs::remove_file(path.join(file)))?;
@@ -110,10 +124,12 @@ impl RunFolder {
         };
         let metrics = fs::metadata(path.join(METRICS_FILE));
         metrics.is_ok_and(|file| file.is_file() && file.len() == 0)
-            && entries
-                .flatten()
-                .map(|entry| entry.file_name())
-                .all(|name| name == CONFIG_FILE || name == METRICS_FILE || name.to_str().is_some_and(is_temporary))
+            && entries.flatten().map(|entry| entry.file_name()).all(|name| {
+                let own = [CONFIG_FILE, METRICS_FILE, EVENTS_FILE]
+                    .iter()
+                    .any(|file| name == *file);
+                own || name.to_str().is_some_and(is_temporary)
+            })
     }
 
     /// Whether all that lies here is a run that diverged before its first epoch was over, in all its folds: its model is the initial one.
@@ -198,6 +214,7 @@ impl RunFolder {
             Err(TryLockError::Error(_)) | Ok(()) => Ok(Some(RunFolder {
                 path: path.to_path_buf(),
                 metrics,
+                events: None,
             })),
         }
     }
@@ -244,6 +261,19 @@ impl RunFolder {
         )
     }
 
+    pub(crate) fn write_card(&self, card: &Card) -> Result<()> {
+        write_atomically(&self.path.join(CARD_FILE), card.text().as_bytes())
+    }
+
+    /// Writes the epochs for TensorBoard as well, from the next [`restart_metrics`](Self::restart_metrics) on; a folder that has such a file
+    /// goes on with it.
+    pub(super) fn write_events(&mut self, wanted: bool, task: Task) -> Result<()> {
+        if wanted || self.path.join(EVENTS_FILE).is_file() {
+            self.events = Some(Events::open(&self.path, task)?);
+        }
+        Ok(())
+    }
+
     /// Starts `metrics.jsonl` anew with these epochs: what a killed run wrote behind its last checkpoint goes.
     pub(super) fn restart_metrics(&mut self, history: &[EpochRecord]) -> Result<()> {
         let restart = |file: &mut File| -> io::Result<()> {
@@ -252,11 +282,17 @@ impl RunFolder {
             Ok(())
         };
         restart(&mut self.metrics).map_err(Error::io(&self.path.join(METRICS_FILE), "write"))?;
-        history.iter().try_for_each(|record| self.append_metrics(record))
+        history.iter().try_for_each(|record| self.append_line(record))?;
+        self.events.as_mut().map_or(Ok(()), |events| events.restart(history))
     }
 
-    /// Adds one line to `metrics.jsonl`.
+    /// Adds an epoch to `metrics.jsonl`, and to the events.
     pub(super) fn append_metrics(&mut self, record: &EpochRecord) -> Result<()> {
+        self.append_line(record)?;
+        self.events.as_mut().map_or(Ok(()), |events| events.append(record))
+    }
+
+    fn append_line(&mut self, record: &EpochRecord) -> Result<()> {
         let mut line = serde_json::to_string(record).expect("records are plain structs");
         line.push('\n');
         self.metrics

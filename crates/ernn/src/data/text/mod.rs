@@ -15,6 +15,7 @@ mod number_table;
 mod options;
 pub(super) mod ptb;
 mod records;
+mod script;
 mod table;
 mod texts;
 pub(super) mod unlabelled;
@@ -27,6 +28,7 @@ use std::path::Path;
 pub use checked::InvalidText;
 pub use encoding::Encoding;
 pub use options::{TextOptions, TokenKind};
+pub use script::{Reading, Script};
 pub use vocabulary::{END_OF_LINE, UNKNOWN, Vocabulary};
 
 use super::Dataset;

@@ -83,29 +83,12 @@ impl Folder<'_> {
 
 /// An array of single-precision numbers, `float32`.
 pub(super) fn single(shape: &[usize], values: &[f64]) -> Vec<u8> {
-    let numbers = values.iter().flat_map(|&value| (value as f32).to_le_bytes());
-    encode("<f4", shape, numbers.collect())
+    let numbers: Vec<u8> = values.iter().flat_map(|&value| (value as f32).to_le_bytes()).collect();
+    data::npy_bytes("<f4", shape, &numbers)
 }
 
 /// An array of double-precision numbers, `float64`.
 pub(super) fn double(shape: &[usize], values: &[f64]) -> Vec<u8> {
-    encode(
-        "<f8",
-        shape,
-        values.iter().flat_map(|value| value.to_le_bytes()).collect(),
-    )
-}
-
-/// Version 1 of the format: the values start at a multiple of 64 bytes.
-fn encode(descr: &str, shape: &[usize], numbers: Vec<u8>) -> Vec<u8> {
-    const START: usize = 10;
-    let sizes: Vec<String> = shape.iter().map(usize::to_string).collect();
-    let comma = if shape.len() == 1 { "," } else { "" };
-    let sizes = sizes.join(", ");
-    let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({sizes}{comma}), }}");
-    let end = (START + header.len() + 1).next_multiple_of(64);
-    header.extend(std::iter::repeat_n(' ', end - START - header.len() - 1));
-    header.push('\n');
-    let length = (header.len() as u16).to_le_bytes();
-    [&b"\x93NUMPY\x01\x00"[..], &length, header.as_bytes(), &numbers].concat()
+    let numbers: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    data::npy_bytes("<f8", shape, &numbers)
 }

@@ -26,7 +26,7 @@ mod pieces;
 mod proto;
 mod run;
 mod scan;
-mod wire;
+pub(crate) mod wire;
 
 use std::path::Path;
 

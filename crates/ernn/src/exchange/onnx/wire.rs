@@ -1,4 +1,4 @@
-//! The wire format of protocol buffers, as far as ONNX files need it (protobuf.dev/programming-guides/encoding).
+//! The wire format of protocol buffers, as far as ONNX files and TensorBoard's events need it (protobuf.dev/programming-guides/encoding).
 //!
 //! ```text
 //! message = (key value)*      key = varint(field << 3 | type)
@@ -8,7 +8,7 @@
 
 /// Writes the fields of a message, one after the other.
 #[derive(Debug, Default)]
-pub(super) struct Writer(Vec<u8>);
+pub(crate) struct Writer(Vec<u8>);
 
 const VARINT: u64 = 0;
 const EIGHT_BYTES: u64 = 1;
@@ -37,6 +37,12 @@ impl Writer {
     /// A `float`.
     pub fn float(&mut self, field: u64, value: f32) {
         self.key(field, FOUR_BYTES);
+        self.0.extend_from_slice(&value.to_le_bytes());
+    }
+
+    /// A `double`.
+    pub fn double(&mut self, field: u64, value: f64) {
+        self.key(field, EIGHT_BYTES);
         self.0.extend_from_slice(&value.to_le_bytes());
     }
 
