@@ -126,7 +126,7 @@ def test_every_setting_of_the_command_is_an_argument_or_a_setting_of_cells():
     )
     of_text = "tied embedding embedding_dropout"
     other_names = "seed class_weights"
-    of_numbers = "loss"
+    of_numbers = "loss quantiles"
     elsewhere = set(f"{of_cells} {of_text} {other_names} {of_numbers}".split())
     assert set(ernn._ernn.Settings.names()) - set(SequenceClassifier().get_params()) == elsewhere
 

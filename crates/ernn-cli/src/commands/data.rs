@@ -142,10 +142,15 @@ fn info(facts: &DatasetFacts, filled: bool, json: bool) -> Result<()> {
         (tokens, _) => format!("a token a step, of a vocabulary of {}", grouped(tokens)),
     };
     let mut text = format!("{}: {step}, {:.1} MB\n", names::line(&facts.name), facts.megabytes);
+    let said;
     text += match facts.task {
         Task::Classification => "to learn: the class of each sequence\n",
         Task::StepClassification => "to learn: the class of each step\n",
         Task::NextToken => "to learn: the next token\n",
+        Task::Regression if facts.target_names.len() > 1 => {
+            said = format!("to learn: {} for each sequence\n", names::joined(&facts.target_names));
+            &said
+        }
         Task::Regression => "to learn: one number a sequence\n",
     };
     text += match facts.as_published {
@@ -196,9 +201,13 @@ fn part_text(part: &PartFacts, facts: &DatasetFacts, filled: bool) -> String {
             counted(missing, "missing value")
         ),
     };
-    if let (Some(targets), Some([low, high])) = (part.targets, part.target_range) {
+    for (place, (targets, [low, high])) in part.targets.iter().zip(&part.target_ranges).enumerate() {
+        let name = match facts.target_names.get(place).filter(|_| part.targets.len() > 1) {
+            Some(name) => names::line(name),
+            None => "numbers to predict".to_string(),
+        };
         text += &format!(
-            "  numbers to predict: mean {}, standard deviation {}, {low} to {high}\n",
+            "  {name}: mean {}, standard deviation {}, {low} to {high}\n",
             figures(targets.mean),
             figures(targets.deviation)
         );

@@ -1,6 +1,6 @@
 //! What a data set holds, in numbers, for `ernn data info`.
 
-use super::{Dataset, Normalization, Part, RecordingFacts, TargetScale, Task, UNLABELLED, View, known};
+use super::{Dataset, Normalization, Part, RecordingFacts, TargetScale, Task, UNLABELLED, View, known, one_or_more};
 
 /// The facts of a data set.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -28,6 +28,9 @@ pub struct DatasetFacts {
     pub as_published: Option<bool>,
     /// Values in memory, in megabytes (10^6 bytes).
     pub megabytes: f64,
+    /// What the data calls each number to predict; empty where it does not.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub target_names: Vec<String>,
 }
 
 /// The facts of one part.
@@ -47,12 +50,12 @@ pub struct PartFacts {
     pub longest: usize,
     /// Sequences of each class, or steps where each has one; empty for unlabelled data.
     pub class_counts: Vec<usize>,
-    /// Mean and standard deviation of the numbers to predict, where there are some.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub targets: Option<TargetScale>,
-    /// The smallest and the largest of them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub target_range: Option<[f32; 2]>,
+    /// Mean and standard deviation of each number to predict, where there are some.
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "one_or_more::serialize")]
+    pub targets: Vec<TargetScale>,
+    /// The smallest and the largest of each.
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "one_or_more::serialize")]
+    pub target_ranges: Vec<[f32; 2]>,
     /// Distinct groups; 0 where the data names none.
     pub groups: usize,
     /// Missing values that were filled.
@@ -85,6 +88,7 @@ pub fn describe(dataset: &Dataset) -> DatasetFacts {
         constant_features: constant.map(|(name, _)| name.clone()).collect(),
         as_published: known::is_as_published(dataset),
         megabytes: bytes as f64 / 1e6,
+        target_names: dataset.target_names.clone(),
     }
 }
 
@@ -107,8 +111,16 @@ fn describe_part(name: &'static str, part: &Part, classes: usize) -> PartFacts {
         Some([low, high]) => Some([low.min(number), high.max(number)]),
     };
     PartFacts {
-        targets: TargetScale::fit(&View::of(part)).ok().flatten(),
-        target_range: part.numbers.iter().fold(None, ends),
+        targets: TargetScale::fit(&View::of(part)).unwrap_or_default(),
+        target_ranges: (0..part.targets())
+            .filter_map(|target| {
+                part.numbers
+                    .iter()
+                    .skip(target)
+                    .step_by(part.targets())
+                    .fold(None, ends)
+            })
+            .collect(),
         name,
         sequences: part.len(),
         steps: part.steps(),

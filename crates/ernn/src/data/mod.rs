@@ -28,6 +28,7 @@ mod normalize;
 mod npy;
 mod npz;
 mod number;
+pub(crate) mod one_or_more;
 mod open;
 mod part;
 mod pictures;

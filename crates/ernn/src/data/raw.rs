@@ -44,11 +44,13 @@ pub(crate) struct Raw {
     pub notes: Vec<String>,
 }
 
-/// The numbers that are to be learned, one a sequence; none where a file has none.
+/// The numbers that are to be learned; none where a file has none.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Targets {
-    /// NaN for a missing one.
+    /// `[sequences, targets]`, NaN for a missing one.
     pub numbers: Vec<f32>,
+    /// What the file calls each target; empty if it does not.
+    pub names: Vec<String>,
     /// Where the first missing one stands.
     pub first_missing: Option<String>,
     /// Whether they are what the file is read for.
@@ -81,12 +83,15 @@ impl Raw {
             return;
         }
         let apart = self.part.apart();
+        let all = self.part.len();
         self.part = self.part.select(&apart);
         self.part.overlapping.clear();
         let numbers = &self.targets.numbers;
+        let targets = numbers.len() / all;
         self.targets.numbers = apart
             .iter()
-            .filter_map(|&sequence| numbers.get(sequence).copied())
+            .flat_map(|&sequence| &numbers[sequence * targets..(sequence + 1) * targets])
+            .copied()
             .collect();
         self.names = apart
             .iter()
@@ -158,6 +163,7 @@ pub(crate) fn assemble(name: &str, mut train: Raw, others: [Option<Raw>; 2]) -> 
         } else {
             Task::default()
         },
+        target_names: std::mem::take(&mut train.targets.names),
         train: train.part,
         recordings,
         group_names: groups.names,
@@ -206,6 +212,10 @@ fn fit_to(train: &Raw, classes: &[String], mut raw: Raw) -> Result<Part> {
         (false, true) => return differs("no numbers to predict", "one a sequence"),
         (true, false) => return differs("numbers to predict", "none"),
         _ => {}
+    }
+    if raw.part.targets() != train.part.targets() {
+        let [found, expected] = [&raw.part, &train.part].map(|part| part.targets().to_string());
+        return differs(&format!("{found} numbers to predict of each sequence"), &expected);
     }
     match ChannelMatch::of(&train.feature_names, &raw.feature_names) {
         ChannelMatch::Same | ChannelMatch::Unnamed => {}

@@ -11,16 +11,20 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::quantiles::QuantileReport;
 use super::report::mean;
 
-/// Errors of numbers that were predicted.
+/// Errors of numbers that were predicted; of several targets together their means, of which a large unit makes the most.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct NumberReport {
+    /// Which of several targets this is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// In the unit of the numbers.
     pub mean_absolute_error: f64,
     /// In the unit of the numbers.
     pub root_mean_squared_error: f64,
-    /// Share of the variance that is explained; none where all true numbers are alike.
+    /// Share of the variance that is explained; none where all true numbers are alike. Of several targets the mean of theirs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub r2: Option<f64>,
     /// Mean of the true numbers.
@@ -30,9 +34,15 @@ pub struct NumberReport {
     /// The errors of saying always the mean of the sequences that were trained on; none where that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub always_mean: Option<AlwaysMean>,
-    /// (predicted, true) of some of the numbers, spread evenly over all: what a picture shows.
+    /// (predicted, true) of some of the numbers, spread evenly over all: what a picture shows. None of several targets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pairs: Vec<[f32; 2]>,
+    /// How the quantiles fare, where some are predicted; the errors are then those of the one nearest to the median.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quantiles: Option<QuantileReport>,
+    /// Each of several targets.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<NumberReport>,
 }
 
 /// Pairs at most.
@@ -73,11 +83,44 @@ impl NumberReport {
                     .map(|&(found, target)| [found as f32, target as f32])
                     .collect(),
             ),
+            ..NumberReport::default()
+        }
+    }
+
+    /// Of several targets of so many sequences.
+    pub(super) fn of_targets(sequences: usize, targets: Vec<NumberReport>) -> Self {
+        let parts: Vec<(usize, &NumberReport)> = targets.iter().map(|target| (sequences, target)).collect();
+        let own = targets.iter().map(|target| target.r2).collect::<Option<Vec<f64>>>();
+        let r2 = own.filter(|all| !all.is_empty()).map(|all| mean(all.iter().copied()));
+        NumberReport {
+            r2,
+            name: None,
+            pairs: Vec::new(),
+            targets: targets
+                .iter()
+                .map(|target| NumberReport {
+                    pairs: Vec::new(),
+                    ..target.clone()
+                })
+                .collect(),
+            ..NumberReport::pooled(&parts)
         }
     }
 
     /// Several reports, each of so many numbers, as one of all.
     pub fn pooled(parts: &[(usize, &NumberReport)]) -> Self {
+        let targets = parts.first().map_or(0, |(_, part)| part.targets.len());
+        if targets > 0 && parts.iter().all(|(_, part)| part.targets.len() == targets) {
+            let pooled = |target: usize| {
+                let own: Vec<_> = parts
+                    .iter()
+                    .map(|&(count, part)| (count, &part.targets[target]))
+                    .collect();
+                NumberReport::pooled(&own)
+            };
+            let sequences = parts.iter().map(|(count, _)| count).sum();
+            return NumberReport::of_targets(sequences, (0..targets).map(pooled).collect());
+        }
         let count = parts.iter().map(|(count, _)| count).sum::<usize>().max(1) as f64;
         let mean_of = |value: &dyn Fn(&NumberReport) -> f64| {
             parts
@@ -96,7 +139,14 @@ impl NumberReport {
         let mean_of_always = |all: &[(f64, &AlwaysMean)], value: &dyn Fn(&AlwaysMean) -> f64| {
             all.iter().map(|(weight, always)| weight * value(always)).sum::<f64>() / count
         };
+        let quantiles: Vec<_> = parts
+            .iter()
+            .map(|(count, part)| (*count, part.quantiles.as_ref()))
+            .collect();
         NumberReport {
+            name: parts.first().and_then(|(_, part)| part.name.clone()),
+            quantiles: QuantileReport::pooled(&quantiles),
+            targets: Vec::new(),
             mean_absolute_error: mean_of(&|part| part.mean_absolute_error),
             root_mean_squared_error: error.sqrt(),
             r2: r2(error, variance),

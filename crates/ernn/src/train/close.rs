@@ -30,9 +30,7 @@ impl Close<'_> {
             }
             _ => {}
         }
-        if let Some(scale) = self.parts.targets {
-            model.scale_output(scale.mean, scale.deviation);
-        }
+        model.scale_outputs(&self.parts.targets);
         let model = SavedModel {
             provenance: self.provenance(),
             model,
@@ -61,7 +59,12 @@ impl Close<'_> {
             version: env!("CARGO_PKG_VERSION").to_string(),
             best_epoch: best.map_or(0, |best| best.epoch),
             validation_accuracy: best.and_then(|best| best.accuracy),
-            targets: self.parts.targets,
+            targets: self.parts.targets.clone(),
+            // A single one is what the settings call it.
+            target_names: match &self.run.dataset.target_names[..] {
+                [_] => Vec::new(),
+                names => names.to_vec(),
+            },
         }
     }
 
@@ -80,7 +83,7 @@ impl Close<'_> {
             None => ("train", &self.parts.fit),
         };
         // Numbers in their own unit, as the model gives them now.
-        let part = part.clone().scaled(None);
+        let part = part.clone().scaled(&[]);
         Ok((name, evaluate::evaluate_prepared(model, &part)?))
     }
 

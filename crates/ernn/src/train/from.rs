@@ -84,15 +84,17 @@ fn named(names: &[String]) -> String {
 
 /// Puts the weights of a model file in the place of the drawn ones. Its readout gives numbers in their own unit, the run learns them on a
 /// scale.
-pub(super) fn take_over(model: &mut Model<f32>, path: &Path, targets: Option<TargetScale>) -> Result<()> {
+pub(super) fn take_over(model: &mut Model<f32>, path: &Path, targets: &[TargetScale]) -> Result<()> {
     let saved = SavedModel::load(path)?;
     if saved.model.spans() != model.spans() {
         return Err(refusal(&saved.model, model, path));
     }
     model.parameters_mut().copy_from_slice(saved.model.parameters());
-    if let Some(scale) = targets {
-        model.scale_output(-scale.mean / scale.deviation, 1.0 / scale.deviation);
-    }
+    let inverse = |scale: &TargetScale| TargetScale {
+        mean: -scale.mean / scale.deviation,
+        deviation: 1.0 / scale.deviation,
+    };
+    model.scale_outputs(&targets.iter().map(inverse).collect::<Vec<_>>());
     Ok(())
 }
 

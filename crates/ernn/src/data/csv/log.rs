@@ -33,7 +33,12 @@ pub(super) fn read(mut table: Table) -> Result<Log> {
             .map(|&column| table.columns.names[column].clone())
             .collect(),
         time_column: table.columns.time.map(|column| table.columns.names[column].clone()),
-        of_numbers: table.columns.target.is_some(),
+        targets: table
+            .columns
+            .targets
+            .iter()
+            .map(|&column| table.columns.names[column].clone())
+            .collect(),
         ..Log::default()
     };
     let mut rows = Rows::new(&table);
@@ -57,7 +62,8 @@ pub(super) fn read(mut table: Table) -> Result<Log> {
         let own = &mut growing[place];
         take_time(&table, own, &mut times)?;
         take_label(&table, own, &mut log);
-        if let Some(column) = table.columns.target {
+        for target in 0..table.columns.targets.len() {
+            let column = table.columns.targets[target];
             own.recording.numbers.push(table.number(column)?);
         }
         rows.push(&mut table)?;

@@ -24,7 +24,7 @@ const MOST_VALUES: usize = 8_000_000_000;
 /// If settings contradict each other or the times, or nothing is left.
 pub(in crate::data) fn cut(mut log: Log, window: Option<Span>, options: &RecordingOptions) -> Result<Raw> {
     options.check(window)?;
-    if log.of_numbers && options.aim == Aim::Steps {
+    if !log.targets.is_empty() && options.aim == Aim::Steps {
         let expected = "--target for windows, or --task steps for classes";
         return Err(Error::setting(
             "task",
@@ -105,7 +105,7 @@ struct Out {
     values: Vec<f32>,
     offsets: Vec<usize>,
     labels: Vec<u32>,
-    /// The number of each window that is to be learned.
+    /// The numbers of each window that are to be learned, `[windows, targets]`.
     numbers: Vec<f32>,
     /// The label of each step, where those are asked for.
     step_labels: Vec<u32>,
@@ -200,7 +200,7 @@ impl Cutter<'_> {
             let Some(label) = self.label(piece, start, length) else {
                 continue;
             };
-            let Some(number) = self.number(piece, start, length) else {
+            let Some(numbers) = self.numbers(piece, start, length) else {
                 continue;
             };
             let Some(group) = self.group(piece, place, start, length) else {
@@ -217,7 +217,7 @@ impl Cutter<'_> {
                 .extend(piece.labels.get(start..start + length).unwrap_or_default());
             self.out.overlapping.push(overlapping);
             self.out.labels.push(label);
-            self.out.numbers.extend(number);
+            self.out.numbers.extend(numbers);
             self.out.groups.push(group);
             let range = start * self.features..(start + length) * self.features;
             let values = &piece.values[range];
@@ -273,23 +273,28 @@ impl Cutter<'_> {
         None
     }
 
-    /// The number of a window, none where nobody asks for numbers: the mean of its steps, or that of its last one. Nothing at all if too
-    /// many are missing: then it is left out.
-    #[expect(clippy::option_option, reason = "left out, and nothing to say, are two things")]
-    fn number(&mut self, piece: &Piece, start: usize, length: usize) -> Option<Option<f32>> {
+    /// The numbers of a window, none where nobody asks for numbers. Nothing at all if too many are missing: then it is left out.
+    fn numbers(&mut self, piece: &Piece, start: usize, length: usize) -> Option<Vec<f32>> {
         if piece.numbers.is_empty() || self.options.every_window {
-            return Some(None);
+            return Some(Vec::new());
         }
-        let own = &piece.numbers[start..start + length];
-        let known = || own.iter().filter(|number| !number.is_nan());
-        let share = known().count() as f64 / length as f64;
-        let number = match self.options.label_at {
-            LabelAt::End => own[length - 1],
-            LabelAt::Most if share < self.options.purity.unwrap_or(PURITY) - 1e-9 => f32::NAN,
-            LabelAt::Most => (known().map(|&number| f64::from(number)).sum::<f64>() / known().count() as f64) as f32,
-        };
-        self.facts.unlabelled += usize::from(number.is_nan());
-        (!number.is_nan()).then_some(Some(number))
+        let targets = piece.numbers.len() / piece.steps();
+        let own = &piece.numbers[start * targets..(start + length) * targets];
+        let numbers = (0..targets).map(|target| self.number(own.iter().skip(target).step_by(targets).copied()));
+        let numbers: Option<Vec<f32>> = numbers.collect();
+        self.facts.unlabelled += usize::from(numbers.is_none());
+        numbers
+    }
+
+    /// The mean of the numbers of some steps, or that of the last one; none if too many are missing.
+    fn number(&self, own: impl ExactSizeIterator<Item = f32> + Clone) -> Option<f32> {
+        let known = || own.clone().filter(|number| !number.is_nan());
+        let share = known().count() as f64 / own.len() as f64;
+        match self.options.label_at {
+            LabelAt::End => own.clone().last().filter(|number| !number.is_nan()),
+            LabelAt::Most if share < self.options.purity.unwrap_or(PURITY) - 1e-9 => None,
+            LabelAt::Most => Some((known().map(f64::from).sum::<f64>() / known().count() as f64) as f32),
+        }
     }
 
     fn verdict(&self, labels: &[u32]) -> Verdict {
@@ -395,7 +400,8 @@ impl Cutter<'_> {
         raw.targets = Targets {
             numbers: self.out.numbers,
             first_missing: None,
-            wanted: log.of_numbers && !self.options.every_window,
+            wanted: !log.targets.is_empty() && !self.options.every_window,
+            names: log.targets,
         };
         raw.groups = groups;
         raw.feature_names = log.feature_names;
