@@ -1,6 +1,6 @@
 //! Figures of numbers to predict as text.
 
-use ernn::evaluate::{NumberReport, QuantileReport, figures};
+use ernn::evaluate::{Baseline, NumberReport, QuantileReport, figures};
 use ernn::names;
 
 use crate::output::percent;
@@ -28,12 +28,17 @@ pub fn text(found: &NumberReport) -> String {
         let errors = errors(always.root_mean_squared_error, always.mean_absolute_error);
         format!("\n{whose}: {errors}")
     });
+    let line = |own: &Baseline| {
+        let errors = errors(own.root_mean_squared_error, own.mean_absolute_error);
+        format!("\n{}: {errors}", names::line(&own.name))
+    };
+    let baselines: String = found.baselines.iter().map(line).collect();
     let table = if several {
         format!("\n\n{}", of_targets(found, colors))
     } else {
         String::new()
     };
-    format!("{own}{r2}{quantiles}{always}{table}")
+    format!("{own}{r2}{quantiles}{always}{baselines}{table}")
 }
 
 fn errors(root_mean_squared: f64, mean_absolute: f64) -> String {

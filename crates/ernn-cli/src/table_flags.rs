@@ -33,7 +33,7 @@ pub struct TableFlags {
     #[arg(long, value_name = "KIND", value_parser = named::<Layout>)]
     layout: Option<Layout>,
     /// Learn numbers, not classes: the column with the number of each sequence, the same in all its rows (y: the array y of an .npz), or
-    /// several of them; a window of a recording has the mean of its rows
+    /// several of them; a window of a recording has the mean of its rows, or with --horizon the values behind it
     #[arg(long, value_name = "COLUMN,...", value_delimiter = ',')]
     target: Vec<String>,
     /// What labels are that look like numbers to predict: ask (refuse them) or classes [default: ask]; or a FILE with labels of recordings:

@@ -148,7 +148,7 @@ fn info(facts: &DatasetFacts, filled: bool, json: bool) -> Result<()> {
         Task::StepClassification => "to learn: the class of each step\n",
         Task::NextToken => "to learn: the next token\n",
         Task::Regression if facts.target_names.len() > 1 => {
-            said = format!("to learn: {} for each sequence\n", names::joined(&facts.target_names));
+            said = format!("to learn: {} for each sequence\n", targets(facts));
             &said
         }
         Task::Regression => "to learn: one number a sequence\n",
@@ -176,6 +176,23 @@ fn info(facts: &DatasetFacts, filled: bool, json: bool) -> Result<()> {
     Ok(output::print(text.trim_end())?)
 }
 
+/// The numbers to predict by their names.
+fn targets(facts: &DatasetFacts) -> String {
+    let Some(forecast) = &facts.forecast else {
+        return names::joined(&facts.target_names);
+    };
+    let channels: Vec<String> = forecast
+        .channels
+        .iter()
+        .map(|&place| facts.feature_names[place].clone())
+        .collect();
+    format!(
+        "the next {} of {}",
+        names::counted(forecast.horizon, "value"),
+        names::joined(&channels)
+    )
+}
+
 /// `filled`: someone chose how.
 fn part_text(part: &PartFacts, facts: &DatasetFacts, filled: bool) -> String {
     let mut text = match part.sequences {
@@ -201,7 +218,15 @@ fn part_text(part: &PartFacts, facts: &DatasetFacts, filled: bool) -> String {
             counted(missing, "missing value")
         ),
     };
-    for (place, (targets, [low, high])) in part.targets.iter().zip(&part.target_ranges).enumerate() {
+    // Of a forecast all steps are much alike.
+    let horizon = facts.forecast.as_ref().map_or(1, |forecast| forecast.horizon);
+    for (place, (targets, [low, high])) in part
+        .targets
+        .iter()
+        .zip(&part.target_ranges)
+        .enumerate()
+        .step_by(horizon)
+    {
         let name = match facts.target_names.get(place).filter(|_| part.targets.len() > 1) {
             Some(name) => names::line(name),
             None => "numbers to predict".to_string(),

@@ -131,7 +131,13 @@ fn trained_on(saved: &SavedModel) -> String {
         ),
     };
     let (scales, targets) = (&saved.provenance.targets, saved.target_names());
-    for (scale, name) in scales.iter().zip(&targets) {
+    // Of a forecast all steps are much alike.
+    let horizon = saved
+        .provenance
+        .forecast
+        .as_ref()
+        .map_or(1, |forecast| forecast.horizon);
+    for (scale, name) in scales.iter().zip(&targets).step_by(horizon) {
         let name = match scales.len() {
             1 => "numbers".to_string(),
             _ => names::line(name),

@@ -16,6 +16,7 @@ mod models;
 mod parts;
 pub mod predict;
 mod predict_flags;
+mod predict_forecast;
 mod predict_segments;
 mod predict_stream;
 pub mod report;

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use super::predict_flags::PredictFlags;
 use super::source::Source;
 use super::stream_steps::CANNOT_LOOK_AHEAD;
-use super::{predict_segments, predict_stream};
+use super::{predict_forecast, predict_segments, predict_stream};
 use crate::failure::{Failure, Result};
 use crate::output::{say, significant, timed};
 
@@ -217,6 +217,15 @@ fn problems<T>(answers: Vec<Answer<T>>) -> Vec<String> {
 fn number_lines(models: &Ensemble, sequences: &Sequences, format: Format) -> Result<(String, Vec<String>)> {
     let answers = models.number_each(&sequences.part, &sequences.names)?;
     let saved = models.first();
+    if let Some(forecast) = saved
+        .provenance
+        .forecast
+        .as_ref()
+        .filter(|_| !sequences.ahead.is_empty())
+    {
+        let lines = predict_forecast::lines(saved, forecast, sequences, &answers, format);
+        return Ok((lines, problems(answers)));
+    }
     let names = saved.output_names();
     let mut lines = String::new();
     if format == Format::Csv {
@@ -271,7 +280,7 @@ fn head(sequences: &Sequences) -> &'static str {
 }
 
 /// What stands in them.
-fn beginning(sequences: &Sequences, index: usize) -> String {
+pub(super) fn beginning(sequences: &Sequences, index: usize) -> String {
     let name = quoted(&sequences.names[index]);
     match sequences.times.get(index) {
         Some([start, end]) => format!("{name},{},{}", quoted(start), quoted(end)),
@@ -280,7 +289,7 @@ fn beginning(sequences: &Sequences, index: usize) -> String {
 }
 
 /// A line about a sequence with these entries behind its name and its times.
-fn json_line(sequences: &Sequences, index: usize, entries: Value) -> String {
+pub(super) fn json_line(sequences: &Sequences, index: usize, entries: Value) -> String {
     let mut line = json!({"sequence": sequences.names[index]});
     if let Some([start, end]) = sequences.times.get(index) {
         line["start"] = json!(start);

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::tensor_file::{self, Format, Tensor, TensorFile};
-use crate::data::{Derivation, Normalization, TargetScale, Task, one_or_more};
+use crate::data::{Derivation, Forecast, Normalization, TargetScale, Task, one_or_more};
 use crate::model::{Model, ModelConfig};
 use crate::optim;
 use crate::{Error, Result};
@@ -44,6 +44,9 @@ pub struct Provenance {
     /// What the data calls each of several targets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub target_names: Vec<String>,
+    /// Which values the numbers to predict are, where they are the next ones of channels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forecast: Option<Forecast>,
 }
 
 impl Provenance {
@@ -228,6 +231,18 @@ fn check_targets(path: &Path, content: &Content) -> Result<()> {
         if found != 0 && found != targets {
             let expected = format!("{targets}, as the model's settings say");
             return Err(Error::format(path, "", format!("{found} {what}"), expected));
+        }
+    }
+    if let Some(forecast) = &provenance.forecast {
+        let channels = content.feature_names.len();
+        let known = forecast.channels.iter().all(|&channel| channel < channels);
+        if !known || forecast.horizon == 0 || forecast.channels.len().checked_mul(forecast.horizon) != Some(targets) {
+            let found = format!(
+                "a forecast of {} steps of channels {:?}",
+                forecast.horizon, forecast.channels
+            );
+            let expected = format!("{targets} values of {channels} channels, as the model's settings say");
+            return Err(Error::format(path, "", found, expected));
         }
     }
     let usable = |scale: &&TargetScale| scale.mean.is_finite() && scale.deviation.is_finite() && scale.deviation > 0.0;

@@ -1,6 +1,8 @@
 //! What a data set holds, in numbers, for `ernn data info`.
 
-use super::{Dataset, Normalization, Part, RecordingFacts, TargetScale, Task, UNLABELLED, View, known, one_or_more};
+use super::{
+    Dataset, Forecast, Normalization, Part, RecordingFacts, TargetScale, Task, UNLABELLED, View, known, one_or_more,
+};
 
 /// The facts of a data set.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -31,6 +33,9 @@ pub struct DatasetFacts {
     /// What the data calls each number to predict; empty where it does not.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub target_names: Vec<String>,
+    /// Which values they are, where they are the next ones of channels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forecast: Option<Forecast>,
 }
 
 /// The facts of one part.
@@ -89,6 +94,7 @@ pub fn describe(dataset: &Dataset) -> DatasetFacts {
         as_published: known::is_as_published(dataset),
         megabytes: bytes as f64 / 1e6,
         target_names: dataset.target_names.clone(),
+        forecast: dataset.forecast.clone(),
     }
 }
 

@@ -15,6 +15,7 @@ mod derived;
 mod dsa;
 mod facts;
 mod folder;
+mod forecast;
 mod folds;
 mod har;
 mod kind;
@@ -53,6 +54,7 @@ pub use csv::{LabelKind, Layout, TableOptions};
 pub use derived::{Derivation, Deriver};
 pub use facts::{DatasetFacts, PartFacts, describe};
 pub use folds::{Folds, Scheme, folds};
+pub use forecast::Forecast;
 pub use kind::{SourceKind, kind};
 #[cfg(all(test, feature = "fetch"))]
 pub(crate) use known::IN_PERSON;

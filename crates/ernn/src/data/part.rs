@@ -1,7 +1,7 @@
 //! The containers: ragged sequences of one part, and the data set that holds up to three parts.
 
-use super::RecordingFacts;
 use super::values::{Images, Values};
+use super::{Forecast, RecordingFacts};
 
 /// The class of a step that has none: nothing is learned from it, and it judges nothing.
 pub const UNLABELLED: u32 = u32::MAX;
@@ -297,6 +297,8 @@ pub struct Dataset {
     pub group_names: Vec<String>,
     /// What the data calls each number to predict; empty where it does not.
     pub target_names: Vec<String>,
+    /// Which values the numbers to predict are, where they are the next ones of channels.
+    pub forecast: Option<Forecast>,
     /// What is to be learned.
     pub task: Task,
     /// The training part.
@@ -356,6 +358,8 @@ pub struct Sequences {
     pub times: Vec<[String; 2]>,
     /// When each step of a window begins, and when the last one ends, where each step has a class; else empty.
     pub step_times: Vec<Vec<String>>,
+    /// When each value of a forecast is, of windows of recordings whose next values are asked for; else empty.
+    pub ahead: Vec<Vec<String>>,
     /// The sequences themselves.
     pub part: Part,
     /// What a person should know about how the file was understood, a sentence each.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::channels::{self, ChannelMatch};
 use super::labels::{self, Names};
-use super::{Dataset, MissingPolicy, Part, RecordingFacts, Sequences, Task, missing};
+use super::{Dataset, Forecast, MissingPolicy, Part, RecordingFacts, Sequences, Task, missing};
 use crate::{Error, Result};
 
 /// The content of one file (or of the arrays that belong together).
@@ -38,6 +38,10 @@ pub(crate) struct Raw {
     pub of_steps: bool,
     /// When each step of a window begins, and when the last one ends, where each step has a class; else empty.
     pub step_times: Vec<Vec<String>>,
+    /// When each value of a forecast is, of windows whose next values are asked for; else empty.
+    pub ahead: Vec<Vec<String>>,
+    /// Which values are to be predicted, where they are the next ones of channels.
+    pub forecast: Option<Forecast>,
     /// What became of recordings, where sequences are cut from them.
     pub recordings: Option<RecordingFacts>,
     /// What a person should know about how the file was understood, a sentence each.
@@ -124,6 +128,7 @@ impl Raw {
             names,
             times: self.times,
             step_times: self.step_times,
+            ahead: self.ahead,
             part: self.part,
             notes: self.notes,
         })
@@ -164,6 +169,7 @@ pub(crate) fn assemble(name: &str, mut train: Raw, others: [Option<Raw>; 2]) -> 
             Task::default()
         },
         target_names: std::mem::take(&mut train.targets.names),
+        forecast: train.forecast,
         train: train.part,
         recordings,
         group_names: groups.names,

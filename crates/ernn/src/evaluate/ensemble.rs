@@ -194,7 +194,7 @@ impl Ensemble {
         let answers = NumberAnswers::of(config, &mean_numbers(&outputs), &numbers_of(part, config.targets())?);
         Ok(Evaluation::of_numbers(&NumberAnswers {
             trained_means: self.trained_means(),
-            ..answers.known_to(self.first())
+            ..answers.known_to(self.first(), part)
         }))
     }
 

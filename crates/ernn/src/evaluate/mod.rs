@@ -22,7 +22,7 @@ use ernn_kernels::RowLoss;
 pub use folds::{FoldReport, FoldResult, FoldsReport, GroupReport};
 pub use metric::{Metric, figures};
 pub(crate) use number_answers::NumberAnswers;
-pub use numbers::{AlwaysMean, NumberReport};
+pub use numbers::{AlwaysMean, Baseline, NumberReport};
 pub use quantiles::QuantileReport;
 pub(crate) use quantiles::nearest_to_median;
 pub use report::{ClassReport, Evaluation};
@@ -157,7 +157,7 @@ fn measured(model: &Model<f32>, classes: &[String], part: &View, saved: Option<&
         Task::Regression => {
             let answers = number_answers(model, part, &mut workspace)?;
             Ok(Evaluation::of_numbers(&match saved {
-                Some(saved) => answers.known_to(saved),
+                Some(saved) => answers.known_to(saved, part),
                 None => answers,
             }))
         }

@@ -1,8 +1,9 @@
 //! What a model of numbers says of sequences beside what is true, and the figures of it.
 
-use super::numbers::NumberReport;
+use super::numbers::{Baseline, NumberReport};
 use super::quantiles::{QuantileReport, in_order, nearest_to_median};
 use crate::checkpoint::SavedModel;
+use crate::data::{Forecast, View};
 use crate::model::ModelConfig;
 
 /// What a model says of numbers, and what is known of them.
@@ -18,6 +19,10 @@ pub(crate) struct NumberAnswers {
     pub names: Vec<String>,
     /// The mean of each target where it was trained on; empty where that is not known.
     pub trained_means: Vec<f64>,
+    /// What is said without a model, `[sequences, targets]`, each with its name.
+    pub baselines: Vec<(String, Vec<f64>)>,
+    /// All targets have one unit: a picture may show them together.
+    pub one_unit: bool,
 }
 
 impl NumberAnswers {
@@ -31,15 +36,18 @@ impl NumberAnswers {
             targets: wide(targets),
             quantiles: config.quantiles.clone(),
             names: (1..=config.targets()).map(|target| target.to_string()).collect(),
-            trained_means: Vec::new(),
+            ..NumberAnswers::default()
         }
     }
 
-    /// With what a saved model knows.
-    pub fn known_to(self, saved: &SavedModel) -> Self {
+    /// With what a saved model knows of the sequences that it was asked about.
+    pub fn known_to(self, saved: &SavedModel, part: &View) -> Self {
+        let forecast = saved.provenance.forecast.as_ref();
         NumberAnswers {
             names: saved.target_names(),
             trained_means: saved.provenance.targets.iter().map(|scale| scale.mean).collect(),
+            baselines: forecast.map_or_else(Vec::new, |forecast| baselines(forecast, part)),
+            one_unit: forecast.is_some_and(|forecast| forecast.channels.len() == 1),
             ..self
         }
     }
@@ -63,8 +71,14 @@ impl NumberAnswers {
         let mut reports: Vec<NumberReport> = (0..count).map(|target| self.of_target(target)).collect();
         match reports.len() {
             1 => reports.swap_remove(0),
-            _ => NumberReport::of_targets(self.len(), reports),
+            _ => NumberReport::of_targets(self.len(), reports, self.one_unit),
         }
+    }
+
+    /// (said, true) of a target.
+    fn pairs_of(&self, said: &[f64], target: usize) -> Vec<(f64, f64)> {
+        let pairs = said.iter().copied().zip(self.targets.iter().copied());
+        pairs.skip(target).step_by(self.names.len()).collect()
     }
 
     fn of_target(&self, target: usize) -> NumberReport {
@@ -77,14 +91,40 @@ impl NumberAnswers {
         NumberReport {
             name: (count > 1).then(|| self.names[target].clone()),
             quantiles: (!self.quantiles.is_empty()).then(|| QuantileReport::new(&self.quantiles, &rows)),
+            baselines: self
+                .baselines
+                .iter()
+                .map(|(name, said)| Baseline::new(name, &self.pairs_of(said, target)))
+                .collect(),
             ..report
         }
     }
 }
 
+/// The last value, and the value one season earlier where a season was named and every sequence has one.
+fn baselines(forecast: &Forecast, part: &View) -> Vec<(String, Vec<f64>)> {
+    let features = part.channels();
+    let of = |said: &dyn Fn(&[f32]) -> Option<Vec<f32>>| {
+        let all: Option<Vec<Vec<f32>>> = (0..part.len()).map(|index| said(part.numbers(index))).collect();
+        all.map(|all| all.concat().into_iter().map(f64::from).collect::<Vec<f64>>())
+    };
+    let last = of(&|values| (!values.is_empty()).then(|| forecast.last_values(values, features)));
+    let season = of(&|values| forecast.last_season(values, features));
+    let name = format!(
+        "the value one season ({} steps) earlier",
+        forecast.season.unwrap_or_default()
+    );
+    let named = [("the last value".to_string(), last), (name, season)];
+    named
+        .into_iter()
+        .filter_map(|(name, said)| Some((name, said?)))
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::Part;
 
     fn answers() -> NumberAnswers {
         NumberAnswers {
@@ -140,11 +180,55 @@ mod tests {
             targets: vec![1.5, 4.0],
             quantiles: vec![0.1, 0.5, 0.9],
             names: vec!["y".to_string()],
-            trained_means: Vec::new(),
+            ..NumberAnswers::default()
         };
         let found = quantiles.report();
         assert_eq!(found.mean_absolute_error, 1.25);
         let own = found.quantiles.unwrap();
         assert_eq!((own.coverage, found.targets.len()), (Some(0.5), 0));
+    }
+
+    #[test]
+    fn a_forecast_is_judged_beside_the_last_value_and_the_last_season() {
+        let mut part = Part::new(1);
+        part.push(&[1.0, 5.0, 2.0], None, None);
+        part.push(&[4.0, 4.0, 8.0], None, None);
+        part.numbers = vec![1.0, 4.0, 4.0, 5.0];
+        let forecast = |season| Forecast {
+            channels: vec![0],
+            horizon: 2,
+            season,
+        };
+        let view = View::of(&part);
+        let found = baselines(&forecast(Some(3)), &view);
+        assert_eq!(found[0], ("the last value".to_string(), vec![2.0, 2.0, 8.0, 8.0]));
+        assert_eq!(
+            found[1],
+            (
+                "the value one season (3 steps) earlier".to_string(),
+                vec![1.0, 5.0, 4.0, 4.0]
+            )
+        );
+        assert_eq!(baselines(&forecast(Some(4)), &view).len(), 1, "no sequence is so long");
+        let answers = NumberAnswers {
+            said: vec![1.0; 4],
+            targets: part.numbers.iter().map(|&number| f64::from(number)).collect(),
+            names: vec!["x+1".to_string(), "x+2".to_string()],
+            baselines: found,
+            one_unit: true,
+            ..NumberAnswers::default()
+        };
+        let report = answers.report();
+        assert_eq!(report.baselines[1].mean_absolute_error, 0.5);
+        assert_eq!(
+            report.baselines[0].root_mean_squared_error,
+            ((1.0 + 4.0 + 16.0 + 9.0f64) / 4.0).sqrt()
+        );
+        assert_eq!(
+            (report.targets[0].baselines[0].mean_absolute_error, report.pairs.len()),
+            (2.5, 4)
+        );
+        let pooled = NumberReport::pooled(&[(2, &report), (2, &report)]);
+        assert_eq!((pooled.baselines[1].mean_absolute_error, pooled.pairs.len()), (0.5, 8));
     }
 }

@@ -60,6 +60,7 @@ impl Close<'_> {
             best_epoch: best.map_or(0, |best| best.epoch),
             validation_accuracy: best.and_then(|best| best.accuracy),
             targets: self.parts.targets.clone(),
+            forecast: self.run.dataset.forecast.clone(),
             // A single one is what the settings call it.
             target_names: match &self.run.dataset.target_names[..] {
                 [_] => Vec::new(),

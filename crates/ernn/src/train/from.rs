@@ -46,6 +46,9 @@ fn in_order_of<'d>(saved: &SavedModel, path: &Path, dataset: &'d Dataset) -> Res
     if let Some(order) = channels {
         ordered.feature_names = order.iter().map(|&from| dataset.feature_names[from].clone()).collect();
         ordered.parts_mut().for_each(|part| part.reorder(&order));
+        for channel in ordered.forecast.iter_mut().flat_map(|forecast| &mut forecast.channels) {
+            *channel = order.iter().position(|from| from == channel).unwrap_or(*channel);
+        }
     }
     if let Some(classes) = classes {
         ordered.relabel(classes)?;

@@ -64,6 +64,7 @@ impl Columns {
         let label = roles.take("--label-column", said.label, "label")?;
         let group = roles.take("--group-column", options.group_column.as_deref(), "group")?;
         let values = roles.channels()?;
+        roles.check_forecast(&targets, &values)?;
         if values.is_empty() {
             let found = format!("the columns {}", labels::list(&names));
             return Err((found, "at least one column with values".to_owned()));
@@ -143,9 +144,36 @@ impl Roles<'_> {
                 let found = format!("--target {} and --label-column {}", quoted(target), quoted(label));
                 return Err((found, "one of them: a model learns numbers or classes".to_owned()));
             }
-            columns.extend(self.take("--target", Some(target), "")?);
+            if self.said.options.recordings.horizon.is_none() {
+                columns.extend(self.take("--target", Some(target), "")?);
+                continue;
+            }
+            // The next values are asked for: the column is a channel as well.
+            match find(self.names, target) {
+                Some(column) => columns.push(column),
+                None if self.said.may_lack(target) => {}
+                None => return Err(absent(self.names, "--target", target)),
+            }
         }
         Ok(columns)
+    }
+
+    /// Refuses a forecast of a column that is no channel, or is named twice.
+    fn check_forecast(&self, targets: &[usize], values: &[usize]) -> Found<()> {
+        if self.said.options.recordings.horizon.is_none() {
+            return Ok(());
+        }
+        for (place, target) in targets.iter().enumerate() {
+            let name = shown(self.names[*target].as_bytes());
+            if targets[..place].contains(target) {
+                return Err((format!("the column {name} twice in --target"), "each once".to_owned()));
+            }
+            if !values.contains(target) {
+                let found = format!("--horizon for the column {name}, which is no channel");
+                return Err((found, "a channel: what is predicted are its next values".to_owned()));
+            }
+        }
+        Ok(())
     }
 
     fn claim(&mut self, column: usize, flag: &'static str) -> Found<()> {

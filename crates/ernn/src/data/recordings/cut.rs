@@ -3,7 +3,7 @@
 use super::super::labels::Names;
 use super::super::number::shown;
 use super::super::raw::{Raw, Targets};
-use super::super::{Part, UNLABELLED, Values};
+use super::super::{Forecast, Part, UNLABELLED, Values};
 use super::events::Events;
 use super::facts::RecordingFacts;
 use super::log::Log;
@@ -32,6 +32,10 @@ pub(in crate::data) fn cut(mut log: Log, window: Option<Span>, options: &Recordi
             expected,
         ));
     }
+    if options.horizon.is_some() && log.forecast.is_empty() && !options.every_window {
+        let expected = "--target with the channels whose next values are predicted";
+        return Err(Error::setting("horizon", "no target", expected));
+    }
     let timing = Timing::of(&log, options)?;
     let events = options
         .events
@@ -41,17 +45,22 @@ pub(in crate::data) fn cut(mut log: Log, window: Option<Span>, options: &Recordi
     log.label_all();
     let length = window.map(|window| timing.steps(window, "window")).transpose()?;
     let hop = options.hop.map(|hop| timing.steps(hop, "hop")).transpose()?.or(length);
+    let forecast = forecast(&log, length, &timing, options)?;
+    let ahead = forecast.as_ref().map_or(0, |forecast| forecast.horizon);
     let mut cutter = Cutter {
         length,
         hop,
         options,
-        block: block(&log, length, &timing, options),
+        ahead: if options.every_window { 0 } else { ahead },
+        forecast,
+        block: block(&log, length.map(|length| length + ahead), &timing, options),
         facts: RecordingFacts {
             recordings: log.recordings.len(),
             rate: timing.rate,
             found_rate: timing.found_rate,
             window: length,
             hop,
+            horizon: if options.every_window { 0 } else { ahead },
             ..RecordingFacts::default()
         },
         features: log.feature_names.len(),
@@ -77,6 +86,26 @@ pub(in crate::data) fn cut(mut log: Log, window: Option<Span>, options: &Recordi
         own.iter().for_each(|piece| cutter.piece(piece, &place, &mut windows));
     }
     cutter.finish(log, timing.note)
+}
+
+/// Which values are to be predicted, where the next ones of channels are.
+fn forecast(log: &Log, length: Option<usize>, timing: &Timing, options: &RecordingOptions) -> Result<Option<Forecast>> {
+    let Some(horizon) = options.horizon else {
+        return Ok(None);
+    };
+    let season = options
+        .season
+        .map(|season| timing.steps(season, "season"))
+        .transpose()?;
+    if let Some((season, length)) = season.zip(length).filter(|(season, length)| season > length) {
+        let expected = format!("at most the {length} steps of --window, in which the last season is looked up");
+        return Err(Error::setting("season", format!("{season} steps"), expected));
+    }
+    Ok(Some(Forecast {
+        channels: log.forecast.clone(),
+        horizon: timing.steps(horizon, "horizon")?,
+        season,
+    }))
 }
 
 /// Steps of a block, if the recordings are one group that a split has to divide.
@@ -116,6 +145,8 @@ struct Out {
     names: Vec<String>,
     times: Vec<[String; 2]>,
     step_times: Vec<Vec<String>>,
+    /// When each value of a forecast is, where someone asks for it.
+    ahead: Vec<Vec<String>>,
     /// The window and channel of the first missing value that is left.
     first_missing: Option<String>,
 }
@@ -125,6 +156,10 @@ struct Cutter<'a> {
     hop: Option<usize>,
     options: &'a RecordingOptions,
     block: Option<usize>,
+    /// Which values are to be predicted, where they are the next ones.
+    forecast: Option<Forecast>,
+    /// Steps behind a window that belong to it: those whose values are to be learned.
+    ahead: usize,
     features: usize,
     facts: RecordingFacts,
     out: Out,
@@ -190,7 +225,7 @@ impl Cutter<'_> {
         let steps = piece.steps();
         self.longest = self.longest.max(steps);
         let length = self.length.unwrap_or(steps);
-        if steps < length && !self.asks_for_steps() {
+        if steps < length + self.ahead && !self.asks_for_steps() {
             self.facts.short += 1;
             return;
         }
@@ -208,7 +243,8 @@ impl Cutter<'_> {
             };
             let overlapping = start < free;
             if !overlapping {
-                free = start + length;
+                // No step is read twice by what judges, and none is predicted twice.
+                free = start + length.max(self.ahead);
             }
             self.out.follows.push(last_end == Some(start));
             last_end = Some(start + length);
@@ -246,8 +282,14 @@ impl Cutter<'_> {
             let starts = (0..steps).step_by(length);
             return starts.map(|start| (start, length.min(steps - start))).collect();
         }
-        let starts = (0..=steps - length).step_by(self.hop.unwrap_or(steps));
-        starts.map(|start| (start, length)).collect()
+        let last = steps - length - self.ahead;
+        let mut starts: Vec<usize> = (0..=last).step_by(self.hop.unwrap_or(steps)).collect();
+        // Who asks for a forecast wants to know what follows the last row.
+        let asks = self.options.every_window && self.forecast.is_some();
+        if asks && starts.last().is_some_and(|&start| start < last) {
+            starts.push(last);
+        }
+        starts.into_iter().map(|start| (start, length)).collect()
     }
 
     /// The label of a window, [`UNLABELLED`] where nobody asks; none if it is left out.
@@ -275,8 +317,13 @@ impl Cutter<'_> {
 
     /// The numbers of a window, none where nobody asks for numbers. Nothing at all if too many are missing: then it is left out.
     fn numbers(&mut self, piece: &Piece, start: usize, length: usize) -> Option<Vec<f32>> {
-        if piece.numbers.is_empty() || self.options.every_window {
+        if self.options.every_window || (piece.numbers.is_empty() && self.forecast.is_none()) {
             return Some(Vec::new());
+        }
+        if let Some(forecast) = &self.forecast {
+            let numbers = forecast.following(&piece.values, self.features, start + length);
+            self.facts.unlabelled += usize::from(numbers.is_none());
+            return numbers;
         }
         let targets = piece.numbers.len() / piece.steps();
         let own = &piece.numbers[start * targets..(start + length) * targets];
@@ -327,7 +374,7 @@ impl Cutter<'_> {
         };
         // Blocks count the rows of the recording, so that pieces share them.
         let step = |step: usize| (piece.rows.start + step) / block;
-        if step(start) != step(start + length - 1) {
+        if step(start) != step(start + length + self.ahead - 1) {
             self.facts.across += 1;
             return None;
         }
@@ -344,6 +391,10 @@ impl Cutter<'_> {
         let times = [at(start), at(start + length)];
         if self.asks_for_steps() {
             self.out.step_times.push((start..=start + length).map(at).collect());
+        }
+        if let Some(forecast) = self.forecast.as_ref().filter(|_| self.options.every_window) {
+            let end = start + length;
+            self.out.ahead.push((end..end + forecast.horizon).map(at).collect());
         }
         self.out.times.push(times);
     }
@@ -397,11 +448,17 @@ impl Cutter<'_> {
             ..Part::default()
         };
         raw.notes = note.into_iter().chain(self.facts.sentences()).collect();
+        let names = match &self.forecast {
+            Some(forecast) => forecast.names(&log.feature_names),
+            None => log.targets,
+        };
+        raw.ahead = self.out.ahead;
+        raw.forecast = self.forecast;
         raw.targets = Targets {
             numbers: self.out.numbers,
             first_missing: None,
-            wanted: !log.targets.is_empty() && !self.options.every_window,
-            names: log.targets,
+            wanted: !names.is_empty() && !self.options.every_window,
+            names,
         };
         raw.groups = groups;
         raw.feature_names = log.feature_names;
@@ -427,7 +484,8 @@ impl Cutter<'_> {
         if facts.rows == 0 {
             return refuse("no row".to_owned(), "at least one".to_owned());
         }
-        let Some(length) = self.length.filter(|length| self.longest < *length) else {
+        let needed = self.length.map(|length| length + self.ahead);
+        let Some(length) = needed.filter(|length| self.longest < *length) else {
             let purity = self.options.purity.unwrap_or(PURITY);
             let found = format!(
                 "no window with a label: {} without one that covers {:.0} % of it (at most {:.0} %), {} without labels, {} on the border of \
@@ -455,7 +513,13 @@ impl Cutter<'_> {
         );
         refuse(
             found,
-            format!("at least the {length} steps{} of --window", seconds(length)),
+            match self.ahead {
+                0 => format!("at least the {length} steps{} of --window", seconds(length)),
+                _ => format!(
+                    "at least the {length} steps{} of --window and --horizon",
+                    seconds(length)
+                ),
+            },
         )
     }
 }
@@ -478,15 +542,17 @@ fn group_name(log: &Log, group: u64, blocks: bool) -> String {
     }
 }
 
-/// When a step of a piece begins, as its file would write it; behind the last step, when that one ends.
+/// When a step of a piece begins, as its file would write it; behind the last step, when it would.
 fn time_text(recording: &super::Recording, timing: &Timing, piece: &Piece, step: usize) -> String {
+    let behind = step.saturating_sub(piece.steps());
     if let Some(grid) = timing.grid {
         return text_of(recording, timing, piece.rows.start, step as f64 / grid.rate);
     }
+    let last = || piece.nearest[piece.steps() - 1];
     match (piece.nearest.get(step), timing.rate.or(timing.found_rate)) {
         (Some(&row), _) => text_of(recording, timing, row, 0.0),
-        (None, Some(rate)) => text_of(recording, timing, piece.nearest[step - 1], 1.0 / rate),
-        // The row behind the last one.
-        (None, None) => (piece.nearest[step - 1] + 2).to_string(),
+        (None, Some(rate)) => text_of(recording, timing, last(), (1 + behind) as f64 / rate),
+        // The rows behind the last one.
+        (None, None) => (last() + 2 + behind).to_string(),
     }
 }

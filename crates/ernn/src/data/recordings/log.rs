@@ -48,6 +48,8 @@ pub(crate) struct Log {
     pub form: Option<Form>,
     /// The numbers that are to be learned, and not classes; empty if none are.
     pub targets: Vec<String>,
+    /// The channels whose next values are to be learned, in the place of numbers of rows.
+    pub forecast: Vec<usize>,
     /// Where the first missing value stands.
     pub first_missing: Option<String>,
 }
