@@ -14,7 +14,9 @@ fn series(parts: &[(usize, usize)]) -> String {
 }
 
 fn of(target: &str, more: &str) -> String {
-    format!("window = 4\ntarget = {target}\nrecordings = {{ time_column = \"t_s\", horizon = 3{more} }}")
+    format!(
+        "window = 4\nchannels = [\"count\", \"wave\"]\ntarget = {target}\nrecordings = {{ time_column = \"t_s\", horizon = 3{more} }}"
+    )
 }
 
 #[test]
@@ -156,7 +158,7 @@ fn forecasts_that_cannot_be_are_refused() {
             "season: found 5 steps, expected at most the 4 steps of --window",
         ),
         (
-            of("\"count\"", "").replace("target = \"count\"", "channels = [\"wave\"]\ntarget = \"count\""),
+            of("\"count\"", "").replace("[\"count\", \"wave\"]", "[\"wave\"]"),
             "found --horizon for the column \"count\", which is no channel",
         ),
         (
