@@ -42,10 +42,11 @@ impl Logits {
 
     /// The same of each output of a model of numbers; of whole numbers, of the number that is made of it.
     pub fn bounds(&self, unit: &Unit) -> Vec<f32> {
-        let scales = unit.scales.iter().enumerate();
+        let scales = unit.scales.iter();
         match self {
-            Logits::Whole(..) => scales.map(|(_, scale)| Unit::bound(scale)).collect(),
+            Logits::Whole(..) => scales.map(Unit::bound).collect(),
             Logits::Float(_) => scales
+                .enumerate()
                 .map(|(place, scale)| {
                     let largest = self.largest(place, unit.scales.len());
                     (FLOAT_BOUND * scale.deviation) as f32 + 8.0 * f32::EPSILON * largest

@@ -46,7 +46,7 @@ fn the_next_values_of_a_channel_are_the_targets_and_it_stays_a_channel() {
         assert_eq!(data.train.numbers_of(sequence), [first + 4.0, first + 5.0, first + 6.0]);
         let block = (first as usize) / 7;
         assert_eq!(
-            (first as usize + 6) / 7,
+            (first + 6.0) as usize / 7,
             block,
             "no window and what follows it lie in two blocks"
         );
@@ -69,8 +69,8 @@ fn a_window_and_what_follows_it_lie_in_one_piece() {
         .collect();
     assert_eq!(firsts, [0.0, 1.0, 2.0, 3.0, 50.0, 51.0, 52.0]);
     assert_eq!((data.recordings[0].short, data.recordings[0].gaps), (1, 1));
-    for sequence in 0..data.train.len() {
-        assert_eq!(data.train.numbers_of(sequence)[2], firsts[sequence] + 6.0);
+    for (sequence, first) in firsts.iter().enumerate() {
+        assert_eq!(data.train.numbers_of(sequence)[2], first + 6.0);
     }
     let notes = data.notes.join("\n");
     assert!(
