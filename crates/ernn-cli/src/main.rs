@@ -7,6 +7,7 @@ mod classes;
 mod commands;
 mod failure;
 mod help;
+mod numbers;
 mod output;
 mod progress;
 mod reading;

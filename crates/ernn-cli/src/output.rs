@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use ernn::cell::Equilibria;
-use ernn::evaluate::{Evaluation, NumberReport, Segments, Unknown, figures};
+use ernn::evaluate::{Evaluation, Segments, Unknown, figures};
 use ernn::names::{self, counted};
 use indicatif::ProgressBar;
 use serde::Serialize;
@@ -268,31 +268,10 @@ fn of_steps_or_numbers(part: &str, found: &Evaluation) -> String {
         }
         (_, Some(_)) => format!("{part} ({}): {score}, loss {:.4}", examples("step"), found.loss),
         _ => match &found.numbers {
-            Some(numbers) => format!("{part} ({}): {}", examples("sequence"), self::numbers(numbers)),
+            Some(numbers) => format!("{part} ({}): {}", examples("sequence"), crate::numbers::text(numbers)),
             None => format!("{part} ({}): {score}", examples("sequence")),
         },
     }
-}
-
-/// Errors of numbers, beside those of who knows nothing.
-pub fn numbers(found: &NumberReport) -> String {
-    let r2 = found.r2.map_or_else(String::new, |r2| format!(", R2 {r2:.3}"));
-    let errors = format!(
-        "RMSE {}, MAE {}",
-        figures(found.root_mean_squared_error),
-        figures(found.mean_absolute_error)
-    );
-    let colors = Stream::Out.has_colors();
-    let own = Look::Bold.paint(&errors, colors);
-    let always = found.always_mean.as_ref().map_or_else(String::new, |always| {
-        format!(
-            "\nalways the mean of the training part ({}): RMSE {}, MAE {}",
-            figures(always.answer),
-            figures(always.root_mean_squared_error),
-            figures(always.mean_absolute_error)
-        )
-    });
-    format!("{own}{r2}{always}")
 }
 
 /// `accuracy 97.3 %`, or what else the task is judged by.

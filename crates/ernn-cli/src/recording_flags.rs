@@ -17,6 +17,12 @@ pub struct RecordingFlags {
     /// From the start of a window to the next, in rows or time [default: the length of a window]
     #[arg(long, value_name = "SPAN")]
     hop: Option<Span>,
+    /// Forecast: how many values of --target behind a window are predicted, in rows or time: 24, 2h. The target is a channel as well
+    #[arg(long, value_name = "SPAN")]
+    horizon: Option<Span>,
+    /// With --horizon: after what time values come again, such as 24 or 1h; forecasts are compared with the last season's values
+    #[arg(long, value_name = "SPAN")]
+    season: Option<Span>,
     /// Column with the time of each row: seconds, ms, us or ns, also since 1970, or ISO 8601; with --rate rows are put onto its grid
     #[arg(long, value_name = "NAME")]
     time: Option<String>,
@@ -52,6 +58,8 @@ impl RecordingFlags {
             time_unit: self.time_unit.or(settings.time_unit),
             rate: self.rate.or(settings.rate),
             hop: self.hop.or(settings.hop),
+            horizon: self.horizon.or(settings.horizon),
+            season: self.season.or(settings.season),
             max_gap: self.max_gap.or(settings.max_gap),
             purity: self.purity.or(settings.purity),
             aim: self.task.unwrap_or(settings.aim),
@@ -64,10 +72,12 @@ impl RecordingFlags {
     }
 
     /// The flags, with whether each was given.
-    pub fn given(&self) -> [(&'static str, bool); 10] {
+    pub fn given(&self) -> [(&'static str, bool); 12] {
         [
             ("--window", self.window.is_some()),
             ("--hop", self.hop.is_some()),
+            ("--horizon", self.horizon.is_some()),
+            ("--season", self.season.is_some()),
             ("--time", self.time.is_some()),
             ("--time-unit", self.time_unit.is_some()),
             ("--rate", self.rate.is_some()),
@@ -85,6 +95,8 @@ impl From<(Option<Span>, RecordingOptions)> for RecordingFlags {
         RecordingFlags {
             window,
             hop: options.hop,
+            horizon: options.horizon,
+            season: options.season,
             time: options.time_column,
             time_unit: options.time_unit,
             rate: options.rate,

@@ -32,10 +32,10 @@ pub struct TableFlags {
     /// [default: header]
     #[arg(long, value_name = "KIND", value_parser = named::<Layout>)]
     layout: Option<Layout>,
-    /// Learn numbers, not classes: the column with the number of each sequence, the same in all its rows (y: the array y of an .npz); a
-    /// window of a recording has the mean of its rows
-    #[arg(long, value_name = "COLUMN")]
-    target: Option<String>,
+    /// Learn numbers, not classes: the column with the number of each sequence, the same in all its rows (y: the array y of an .npz), or
+    /// several of them; a window of a recording has the mean of its rows, or with --horizon the values behind it
+    #[arg(long, value_name = "COLUMN,...", value_delimiter = ',')]
+    target: Vec<String>,
     /// What labels are that look like numbers to predict: ask (refuse them) or classes [default: ask]; or a FILE with labels of recordings:
     /// a table with start, end and label, labels of Audacity, or Label Studio's JSON
     #[arg(long, value_name = "KIND|FILE", value_parser = labels)]
@@ -68,7 +68,7 @@ impl TableFlags {
             window: self.recordings.window.or(settings.window),
             recordings: self.recordings.over(self.events(), &settings.recordings),
             layout: self.layout.unwrap_or(settings.layout),
-            target: name(&self.target, &settings.target),
+            target: list(&self.target, &settings.target),
             labels: self.label_kind().unwrap_or(settings.labels),
             may_lack: list(&self.known.may_lack, &settings.may_lack),
             of_model: list(&self.known.of_model, &settings.of_model),
@@ -105,7 +105,7 @@ impl TableFlags {
             ("--layout", self.layout.is_some(), table, tables),
             (
                 "--target",
-                self.target.is_some(),
+                !self.target.is_empty(),
                 numbers,
                 "tables and arrays of your own",
             ),
@@ -128,7 +128,7 @@ impl TableFlags {
     pub fn after_run(&self, settings: &TableOptions, label: Option<&str>, channels: &[String]) -> TableOptions {
         let own = self.over(&TableOptions::default());
         let given = |name: &&String| !own.ignore.contains(name) && own.group_column.as_ref() != Some(name);
-        let target = settings.target.iter().filter(|_| own.target.is_none());
+        let target = settings.target.iter().filter(|_| own.target.is_empty());
         let names = settings.ignore.iter().chain(&settings.group_column).filter(given);
         TableOptions {
             may_lack: names.chain(target).cloned().chain(label.map(String::from)).collect(),

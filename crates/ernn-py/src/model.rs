@@ -162,7 +162,14 @@ impl Model {
         self.arrays(py, &found.map_err(exception)?.concat())
     }
 
-    /// The number of each sequence, of a model of numbers; missing values as in [`Model::predict`].
+    /// How many numbers a model of numbers says of each sequence, and which quantiles of each.
+    #[getter]
+    fn numbers(&self) -> (usize, Vec<f64>) {
+        let config = self.saved.model.config();
+        (config.targets(), config.quantiles.clone())
+    }
+
+    /// The numbers of each sequence, one after the other, of a model of numbers; missing values as in [`Model::predict`].
     fn predict_numbers<'py>(
         &self,
         py: Python<'py>,

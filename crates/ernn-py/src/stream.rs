@@ -33,10 +33,10 @@ impl Stream {
         Ok((said.class, said.probabilities.to_pyarray(py)))
     }
 
-    /// One step of raw values `[features]`; gives the number of a model of numbers after it.
-    fn push_number(&mut self, values: PyReadonlyArray1<f32>) -> PyResult<f32> {
+    /// One step of raw values `[features]`; gives the numbers of a model of numbers after it.
+    fn push_numbers(&mut self, values: PyReadonlyArray1<f32>) -> PyResult<Vec<f32>> {
         self.stream.push(values.as_slice()?).map_err(exception)?;
-        Ok(self.stream.logits()[0])
+        Ok(self.stream.numbers())
     }
 
     /// The next step is a first one.

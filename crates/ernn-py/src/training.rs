@@ -27,7 +27,7 @@ pub struct Labelled<'py> {
     sequences: Arrays<'py>,
     /// The class of each sequence, an index into `classes`.
     labels: Option<PyReadonlyArray1<'py, u32>>,
-    /// The number to predict of each sequence, in the place of a class.
+    /// The numbers to predict of each sequence, one after the other, in the place of a class.
     numbers: Option<PyReadonlyArray1<'py, f32>>,
     /// The class of each step of all sequences one after the other, in the place of a class of each sequence.
     step_labels: Option<PyReadonlyArray1<'py, u32>>,

@@ -126,7 +126,7 @@ def test_every_setting_of_the_command_is_an_argument_or_a_setting_of_cells():
     )
     of_text = "tied embedding embedding_dropout"
     other_names = "seed class_weights"
-    of_numbers = "loss"
+    of_numbers = "loss quantiles"
     of_steps = "smooth"
     # A classifier of scikit-learn answers with one of its classes.
     of_answers = "unknown"

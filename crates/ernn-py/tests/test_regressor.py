@@ -9,6 +9,7 @@ from conftest import SMALL, ragged, waves
 pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 
 from sklearn.base import clone
+from sklearn.metrics import r2_score
 from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -87,7 +88,7 @@ def test_what_is_no_number_is_refused():
 def test_every_setting_of_the_command_is_an_argument_of_one_of_the_estimators():
     of_classes = {"calibrate", "class_weight", "teacher", "teacher_weight", "teacher_temperature"}
     assert set(SequenceClassifier().get_params()) - set(SequenceRegressor().get_params()) == of_classes
-    assert set(SequenceRegressor().get_params()) - set(SequenceClassifier().get_params()) == {"loss"}
+    assert set(SequenceRegressor().get_params()) - set(SequenceClassifier().get_params()) == {"loss", "quantiles"}
 
 
 A_ROW_IS_A_SEQUENCE = "a row is a sequence of one channel: its length may change, and its channels are not its columns"
@@ -108,3 +109,25 @@ EXCEPTIONS = {
 )
 def test_of_scikit_learn(estimator, check):
     check(estimator)
+
+
+def test_quantiles_rise_and_have_an_axis():
+    X, y = hertz()
+    model = small(quantiles=[0.1, 0.5, 0.9], epochs=3).fit(X, y)
+    found = model.predict(X)
+    assert found.shape == (len(y), 3) and (np.diff(found, axis=1) >= 0).all()
+    assert model.score(X, y) == r2_score(y, found[:, 1])
+    assert model.report_["numbers"]["quantiles"]["quantiles"] == [0.1, 0.5, 0.9]
+    with pytest.raises(ValueError, match="each larger than the one before"):
+        small(quantiles=(0.9, 0.1)).fit(X, y)
+
+
+def test_several_numbers_have_their_units():
+    X, y = hertz()
+    both = np.stack([y, 1000 - 100 * y], axis=1)
+    model = small(epochs=3).fit(X, both)
+    found = model.predict(X)
+    assert found.shape == both.shape and found[:, 1].mean() > 10 * np.abs(found[:, 0]).max()
+    assert model.score(X, both) == pytest.approx(r2_score(both, found))
+    quantiles = small(epochs=2, quantiles=[0.2, 0.8]).fit(X, both).predict(X)
+    assert quantiles.shape == (len(y), 2, 2)

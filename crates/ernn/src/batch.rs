@@ -108,7 +108,7 @@ pub struct Batch<F: ernn_kernels::Real> {
     pub tokens: Vec<u32>,
     /// The class of each sequence, or of each step, sequence after sequence; empty for unlabelled data.
     pub targets: Vec<u32>,
-    /// The number that belongs to each sequence, for regression.
+    /// The numbers to predict, `[sequences, targets]`, for regression.
     pub numbers: Vec<f32>,
     /// How much each sequence counts in the loss; empty: all the same.
     pub weights: Vec<f32>,
@@ -160,7 +160,7 @@ impl<F: Real> Batch<F> {
             self.lengths.push(view.length(index));
             self.targets.extend(view.label(index));
             self.targets.extend_from_slice(view.step_labels(index));
-            self.numbers.extend(view.number(index));
+            self.numbers.extend(view.numbers_of(index));
             self.weights.extend(view.weight(index));
             self.tokens.extend_from_slice(view.tokens(index));
         }

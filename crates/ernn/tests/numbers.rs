@@ -74,8 +74,8 @@ fn a_model_says_numbers_in_their_unit_whatever_it_is() {
     // Beside them the answer of who knows nothing: the mean of the sequences that were trained on.
     let data = dataset(4000.0, -1e5);
     let (fit, _) = data::split(&data.train, 0.2, settings().training.seed).unwrap();
-    let scale = TargetScale::fit(&View::chosen(&data.train, &fit)).unwrap().unwrap();
-    assert_eq!(other.0.model.provenance.targets, Some(scale));
+    let scale = TargetScale::fit(&View::chosen(&data.train, &fit)).unwrap()[0];
+    assert_eq!(other.0.model.provenance.targets, [scale]);
     let always = two.always_mean.unwrap();
     assert_eq!(always.answer, scale.mean);
     let errors = data
@@ -202,7 +202,7 @@ fn each_loss_learns_and_the_best_epoch_is_that_of_the_lowest_validation_loss() {
             .min_by(|one, other| one.validation_loss.partial_cmp(&other.validation_loss).unwrap());
         assert_eq!(lowest.unwrap().epoch, past.best_epoch);
         let last = past.history.last().unwrap();
-        let unit = outcome.model.provenance.targets.unwrap().deviation;
+        let unit = outcome.model.provenance.targets[0].deviation;
         let (loss_there, error) = (
             last.validation_loss.unwrap(),
             last.validation_root_mean_squared_error.unwrap(),

@@ -145,10 +145,15 @@ fn info(facts: &DatasetFacts, filled: bool, json: bool) -> Result<()> {
         (tokens, _) => format!("a token a step, of a vocabulary of {}", grouped(tokens)),
     };
     let mut text = format!("{}: {step}, {:.1} MB\n", names::line(&facts.name), facts.megabytes);
+    let said;
     text += match facts.task {
         Task::Classification => "to learn: the class of each sequence\n",
         Task::StepClassification => "to learn: the class of each step\n",
         Task::NextToken => "to learn: the next token\n",
+        Task::Regression if facts.target_names.len() > 1 => {
+            said = format!("to learn: {} for each sequence\n", targets(facts));
+            &said
+        }
         Task::Regression => "to learn: one number a sequence\n",
     };
     text += match facts.as_published {
@@ -172,6 +177,23 @@ fn info(facts: &DatasetFacts, filled: bool, json: bool) -> Result<()> {
         text += &format!("\n{}", part_text(part, facts, filled));
     }
     Ok(output::print(text.trim_end())?)
+}
+
+/// The numbers to predict by their names.
+fn targets(facts: &DatasetFacts) -> String {
+    let Some(forecast) = &facts.forecast else {
+        return names::joined(&facts.target_names);
+    };
+    let channels: Vec<String> = forecast
+        .channels
+        .iter()
+        .map(|&place| facts.feature_names[place].clone())
+        .collect();
+    format!(
+        "the next {} of {}",
+        names::counted(forecast.horizon, "value"),
+        names::joined(&channels)
+    )
 }
 
 /// `filled`: someone chose how.
@@ -199,9 +221,21 @@ fn part_text(part: &PartFacts, facts: &DatasetFacts, filled: bool) -> String {
             counted(missing, "missing value")
         ),
     };
-    if let (Some(targets), Some([low, high])) = (part.targets, part.target_range) {
+    // Of a forecast all steps are much alike.
+    let horizon = facts.forecast.as_ref().map_or(1, |forecast| forecast.horizon);
+    for (place, (targets, [low, high])) in part
+        .targets
+        .iter()
+        .zip(&part.target_ranges)
+        .enumerate()
+        .step_by(horizon)
+    {
+        let name = match facts.target_names.get(place).filter(|_| part.targets.len() > 1) {
+            Some(name) => names::line(name),
+            None => "numbers to predict".to_string(),
+        };
         text += &format!(
-            "  numbers to predict: mean {}, standard deviation {}, {low} to {high}\n",
+            "  {name}: mean {}, standard deviation {}, {low} to {high}\n",
             figures(targets.mean),
             figures(targets.deviation)
         );

@@ -96,6 +96,7 @@ fn as_text(saved: &SavedModel, retrained: bool) -> String {
             derived => format!(" and {derived} derived ones"),
         },
         match config.task {
+            Task::Regression if config.classes > 1 => names::counted(config.classes, "number"),
             Task::Regression => "one number".to_string(),
             _ => format!("{} classes", config.classes),
         },
@@ -106,16 +107,7 @@ fn as_text(saved: &SavedModel, retrained: bool) -> String {
         text += "the cells' matrices are rounded to int8 before they are used; the tensors are those behind the rounded ones\n";
     }
     text += &origin(provenance, retrained);
-    match provenance.targets {
-        Some(targets) => {
-            text += &format!(
-                "numbers that were trained on: mean {}, standard deviation {}; the readout gives them in their unit\n",
-                figures(targets.mean),
-                figures(targets.deviation)
-            );
-        }
-        None => text += &format!("classes: {}\n", names::joined(&saved.classes)),
-    }
+    text += &trained_on(saved);
     text += &decision(saved);
     text += "\ntensor                    shape\n";
     for span in saved.model.spans() {
@@ -150,6 +142,40 @@ fn decision(saved: &SavedModel) -> String {
         .switch_penalty
         .map(|penalty| format!("a change of class from a step to the next costs {penalty} nats\n"));
     [calibration, unknown, smooth].into_iter().flatten().collect()
+}
+
+/// What the model was trained to say.
+fn trained_on(saved: &SavedModel) -> String {
+    let config = saved.model.config();
+    let mut text = match config.quantiles.is_empty() {
+        true => String::new(),
+        false => format!(
+            "quantiles: {}\n",
+            names::joined(&config.quantiles.iter().map(f64::to_string).collect::<Vec<_>>())
+        ),
+    };
+    let (scales, targets) = (&saved.provenance.targets, saved.target_names());
+    // Of a forecast all steps are much alike.
+    let horizon = saved
+        .provenance
+        .forecast
+        .as_ref()
+        .map_or(1, |forecast| forecast.horizon);
+    for (scale, name) in scales.iter().zip(&targets).step_by(horizon) {
+        let name = match scales.len() {
+            1 => "numbers".to_string(),
+            _ => names::line(name),
+        };
+        text += &format!(
+            "{name} that were trained on: mean {}, standard deviation {}; the readout gives them in their unit\n",
+            figures(scale.mean),
+            figures(scale.deviation)
+        );
+    }
+    if scales.is_empty() {
+        text += &format!("classes: {}\n", names::joined(&saved.classes));
+    }
+    text
 }
 
 /// Where the model comes from, in a line.

@@ -17,6 +17,7 @@ mod models;
 mod parts;
 pub mod predict;
 mod predict_flags;
+mod predict_forecast;
 mod predict_generate;
 mod predict_segments;
 mod predict_stream;

@@ -1,4 +1,4 @@
-//! `ernn predict`: the class of each sequence and the probability of each class, or its number, one line a sequence.
+//! `ernn predict`: the class of each sequence and the probability of each class, or its numbers, one line a sequence.
 
 use std::collections::HashSet;
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -15,7 +15,7 @@ use super::predict_flags::PredictFlags;
 use super::predict_generate::{self, GenerateFlags};
 use super::source::Source;
 use super::stream_steps::CANNOT_LOOK_AHEAD;
-use super::{predict_segments, predict_stream};
+use super::{predict_forecast, predict_segments, predict_stream};
 use crate::failure::{Failure, Result};
 use crate::output::{say, significant, timed};
 
@@ -224,19 +224,48 @@ fn problems<T>(answers: Vec<Answer<T>>) -> Vec<String> {
 /// A line for each number that the model gives.
 fn number_lines(models: &Ensemble, sequences: &Sequences, format: Format) -> Result<(String, Vec<String>)> {
     let answers = models.number_each(&sequences.part, &sequences.names)?;
+    let saved = models.first();
+    if let Some(forecast) = saved
+        .provenance
+        .forecast
+        .as_ref()
+        .filter(|_| !sequences.ahead.is_empty())
+    {
+        let lines = predict_forecast::lines(saved, forecast, sequences, &answers, format);
+        return Ok((lines, problems(answers)));
+    }
+    let names = saved.output_names();
     let mut lines = String::new();
     if format == Format::Csv {
-        lines += &format!("{},value\n", head(sequences));
+        let columns: Vec<String> = names.iter().map(|name| quoted(name)).collect();
+        lines += &format!("{},{}\n", head(sequences), columns.join(","));
     }
     for (index, answer) in answers.iter().enumerate() {
         lines += &match (format, answer) {
-            (Format::Csv, Ok(value)) => format!("{},{value}\n", beginning(sequences, index)),
-            (Format::Csv, Err(_)) => format!("{},\n", beginning(sequences, index)),
-            (Format::Json, Ok(value)) => json_line(sequences, index, json!({"value": value})),
+            (Format::Csv, Ok(values)) => {
+                let values: Vec<String> = values.iter().map(f32::to_string).collect();
+                format!("{},{}\n", beginning(sequences, index), values.join(","))
+            }
+            (Format::Csv, Err(_)) => format!("{}{}\n", beginning(sequences, index), ",".repeat(names.len())),
+            (Format::Json, Ok(values)) => json_line(sequences, index, json!({"value": entry(saved, values)})),
             (Format::Json, Err(problem)) => json_line(sequences, index, json!({"value": null, "problem": problem})),
         };
     }
     Ok((lines, problems(answers)))
+}
+
+/// The only number, or several by the names of the outputs.
+fn entry(saved: &SavedModel, values: &[f32]) -> Value {
+    match values {
+        [value] => json!(value),
+        values => by_name(saved, values),
+    }
+}
+
+/// Numbers by the names of the outputs.
+pub(super) fn by_name(saved: &SavedModel, values: &[f32]) -> Value {
+    let pairs = saved.output_names().into_iter().zip(values);
+    Value::Object(pairs.map(|(name, value)| (name, json!(value))).collect())
 }
 
 /// The name of a data set is no file, though other commands take it.
@@ -259,7 +288,7 @@ fn head(sequences: &Sequences) -> &'static str {
 }
 
 /// What stands in them.
-fn beginning(sequences: &Sequences, index: usize) -> String {
+pub(super) fn beginning(sequences: &Sequences, index: usize) -> String {
     let name = quoted(&sequences.names[index]);
     match sequences.times.get(index) {
         Some([start, end]) => format!("{name},{},{}", quoted(start), quoted(end)),
@@ -268,7 +297,7 @@ fn beginning(sequences: &Sequences, index: usize) -> String {
 }
 
 /// A line about a sequence with these entries behind its name and its times.
-fn json_line(sequences: &Sequences, index: usize, entries: Value) -> String {
+pub(super) fn json_line(sequences: &Sequences, index: usize, entries: Value) -> String {
     let mut line = json!({"sequence": sequences.names[index]});
     if let Some([start, end]) = sequences.times.get(index) {
         line["start"] = json!(start);

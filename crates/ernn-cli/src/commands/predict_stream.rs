@@ -9,7 +9,7 @@ use ernn::evaluate::{Stream, called, length_note};
 use ernn::{Error, Result as LibraryResult};
 use serde_json::{Map, Value, json};
 
-use super::predict::{Form, Format, quoted, shown};
+use super::predict::{Form, Format, by_name, quoted, shown};
 use super::stream_steps::Steps;
 use crate::failure::Result;
 use crate::output::{say, significant};
@@ -82,7 +82,8 @@ fn format_error(number: u64, found: &str, expected: &str) -> Error {
 
 fn header(saved: &SavedModel) -> String {
     match saved.model.config().task {
-        Task::Regression => "step,number".to_string(),
+        Task::Regression if saved.model.config().classes == 1 => "step,number".to_string(),
+        Task::Regression => format!("step,{}", joined(saved.output_names().iter().map(|name| quoted(name)))),
         Task::NextToken => "step,token,p_token".to_string(),
         Task::Classification | Task::StepClassification => {
             let names = saved
@@ -103,8 +104,13 @@ fn said(saved: &SavedModel, stream: &Stream, form: Form) -> String {
     let class = prediction.class;
     let probability = |class: usize| significant(prediction.probabilities[class], form.digits);
     match (saved.model.config().task, form.format) {
-        (Task::Regression, Format::Csv) => format!("{step},{}", stream.logits()[0]),
-        (Task::Regression, Format::Json) => json!({"step": step, "number": stream.logits()[0]}).to_string(),
+        (Task::Regression, Format::Csv) => {
+            format!("{step},{}", joined(stream.numbers().iter().map(f32::to_string)))
+        }
+        (Task::Regression, Format::Json) => match &stream.numbers()[..] {
+            [number] => json!({"step": step, "number": number}).to_string(),
+            numbers => json!({"step": step, "numbers": by_name(saved, numbers)}).to_string(),
+        },
         (Task::NextToken, Format::Csv) => {
             let token = quoted(&saved.vocabulary[class]);
             format!("{step},{token},{}", probability(class))
@@ -127,4 +133,8 @@ fn said(saved: &SavedModel, stream: &Stream, form: Form) -> String {
             json!({"step": step, "class": called(saved, &prediction), "probabilities": shares}).to_string()
         }
     }
+}
+
+fn joined(texts: impl Iterator<Item = String>) -> String {
+    texts.collect::<Vec<_>>().join(",")
 }

@@ -117,6 +117,7 @@ fn arg(setting: &'static Setting) -> Arg {
         Kind::Whole => arg.value_parser(whole),
         Kind::Wholes => arg.value_parser(whole).value_delimiter(','),
         Kind::Number => arg.value_parser(value_parser!(f64)),
+        Kind::Numbers => arg.value_parser(value_parser!(f64)).value_delimiter(','),
         Kind::Switch => arg
             .value_parser(value_parser!(bool))
             .num_args(0..=1)
@@ -142,6 +143,10 @@ fn value(setting: &Setting, matches: &ArgMatches) -> Option<Value> {
             Some(Value::Array(numbers.copied().map(Value::Integer).collect()))
         }
         Kind::Number => one(&name, matches).map(Value::Float),
+        Kind::Numbers => {
+            let numbers = known(matches.try_get_many::<f64>(&name))?;
+            Some(Value::Array(numbers.copied().map(Value::Float).collect()))
+        }
         Kind::Switch => one(&name, matches).map(Value::Boolean),
         Kind::Name => one::<String>(&name, matches).map(|text| Value::String(word(&text))),
         Kind::WholeOrName => one::<String>(&name, matches)

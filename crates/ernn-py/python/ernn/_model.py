@@ -63,7 +63,8 @@ class Model:
         (float32). Arguments as :meth:`predict_proba`.
         """
         if self._native.task == "regression":
-            return self._native.predict_numbers(self._gathered(X, channels_first), missing, threads(n_jobs))
+            sequences = self._gathered(X, channels_first)
+            return self._native.predict_numbers(sequences, missing, threads(n_jobs)).reshape(len(sequences), *shape_of_numbers(self._native))
         return labels_of(self.classes)[self._predict(X, channels_first, missing, n_jobs)[0]]
 
     def _predict(
@@ -117,6 +118,7 @@ class Stream:
         self._labels = labels_of(model.classes).tolist()
         self._stream = model._native.stream()
         self._says_numbers = model._native.task == "regression"
+        self._shape = shape_of_numbers(model._native)
 
     @property
     def steps(self) -> int:
@@ -129,7 +131,8 @@ class Stream:
         """
         values = np.ascontiguousarray(step, dtype=np.float32).reshape(-1)
         if self._says_numbers:
-            return self._stream.push_number(values)
+            numbers = self._stream.push_numbers(values)
+            return np.reshape(numbers, self._shape).astype(np.float32) if self._shape else numbers[0]
         number, probabilities = self._stream.push(values)
         label = self._labels[number] if self._labels else str(number)
         return label, probabilities
@@ -158,3 +161,9 @@ def load(path: PathLike) -> Model:
     Raises ``FileNotFoundError``, ``OSError``, or ``ValueError`` if it is not a model.
     """
     return Model(_ernn.Model.load(os.fspath(path)))
+
+
+def shape_of_numbers(native: Any) -> Tuple[int, ...]:
+    """The shape of the numbers that a model of numbers says of a sequence: none of one number, else targets, quantiles, or both."""
+    targets, quantiles = native.numbers
+    return ((targets,) if targets > 1 else ()) + ((len(quantiles),) if quantiles else ())

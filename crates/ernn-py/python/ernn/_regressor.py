@@ -1,18 +1,19 @@
 """The scikit-learn regressor."""
 
-from typing import Any, Callable, Dict, Optional, Union
+from typing import Any, Callable, Dict, Optional, Sequence, Union
 
 import numpy as np
 
 try:
     from sklearn.base import RegressorMixin
-    from sklearn.utils import check_consistent_length, column_or_1d
+    from sklearn.metrics import r2_score
+    from sklearn.utils import check_array, check_consistent_length, column_or_1d
     from sklearn.utils.validation import assert_all_finite
 except ImportError as error:
     raise ImportError("ernn.SequenceRegressor needs scikit-learn: pip install scikit-learn") from error
 
 from ._estimator import Learned, SequenceEstimator
-from ._model import PathLike, load
+from ._model import PathLike, load, shape_of_numbers
 from ._sequences import gather, threads
 
 
@@ -24,6 +25,8 @@ class SequenceRegressor(RegressorMixin, SequenceEstimator):
     loss : str
         What is made small, on the scale of the targets (a standard deviation of 1): ``mse`` (squared errors), ``mae`` (absolute ones) or
         ``huber`` (squared up to 1, absolute beyond).
+    quantiles : list of float
+        Which quantiles of the numbers are learned, rising between 0 and 1, by the pinball loss; without them the numbers.
     **others
         Those of :class:`ernn.SequenceClassifier`, with the same names, meanings and defaults; but for ``calibrate``, ``class_weight`` and the three of a
         teacher, which are of classes.
@@ -82,6 +85,7 @@ class SequenceRegressor(RegressorMixin, SequenceEstimator):
         average: Optional[float] = None,
         validation: Optional[float] = None,
         loss: Optional[str] = None,
+        quantiles: Optional[Sequence[float]] = None,
         sparsity: Optional[float] = None,
         quantize: Optional[str] = None,
         tbptt: Optional[int] = None,
@@ -133,6 +137,7 @@ class SequenceRegressor(RegressorMixin, SequenceEstimator):
         self.average = average
         self.validation = validation
         self.loss = loss
+        self.quantiles = quantiles
         self.sparsity = sparsity
         self.quantize = quantize
         self.tbptt = tbptt
@@ -147,7 +152,8 @@ class SequenceRegressor(RegressorMixin, SequenceEstimator):
         self.out = out
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> "SequenceRegressor":
-        """Trains on sequences ``X`` and numbers ``y`` ``[N]``, in any unit: they are scaled to train, and predictions are in their unit.
+        """Trains on sequences ``X`` and numbers ``y`` ``[N]``, or several ``[N, T]``, in any unit: each is scaled to train, and predictions
+        are in its unit.
 
         ``X`` is an array ``[N, T, d]``, an array ``[N, T]`` of one channel, or a list of arrays ``[T_i, d]`` of unequal length.
         ``groups`` ``[N]`` says what each sequence belongs to (a person, a recording): those of one group stay on one side of the
@@ -156,16 +162,33 @@ class SequenceRegressor(RegressorMixin, SequenceEstimator):
         if y is None:
             raise ValueError("SequenceRegressor requires y to be passed, but the target y is None")
         sequences = gather(X, self.channels_first)
-        y = column_or_1d(y, dtype=np.float64, warn=True)
-        assert_all_finite(y, input_name="y")
+        if np.ndim(y) == 2 and np.shape(y)[1] > 1:
+            y = check_array(y, dtype=np.float64, input_name="y")
+        else:
+            y = column_or_1d(y, dtype=np.float64, warn=True)
+            assert_all_finite(y, input_name="y")
         check_consistent_length(range(len(sequences)), y)
-        self._train(Learned(sequences, groups, numbers=np.ascontiguousarray(y, dtype=np.float32)))
+        self._train(Learned(sequences, groups, numbers=np.ascontiguousarray(y, dtype=np.float32).reshape(-1)))
         return self
 
+    def _more_settings(self) -> Dict[str, Any]:
+        if self.quantiles is None:
+            return {}
+        return {"quantiles": [float(quantile) for quantile in self.quantiles]}
+
     def predict(self, X: Any) -> np.ndarray:
-        """Numbers ``[N]`` (float32) of sequences, in the unit of ``y``."""
+        """Numbers (float32) of sequences, in the unit of ``y``: ``[N]``, of several ``[N, T]``, with one more axis for quantiles, which rise."""
         sequences = self._gathered(X)
-        return self.model_._native.predict_numbers(sequences, self.missing, threads(self.n_jobs))
+        found = self.model_._native.predict_numbers(sequences, self.missing, threads(self.n_jobs))
+        return found.reshape(len(sequences), *shape_of_numbers(self.model_._native))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R2 of predictions, the mean of that of several numbers; of quantiles that of the one nearest to the median."""
+        found = self.predict(X)
+        _, quantiles = self.model_._native.numbers
+        if quantiles:
+            found = found[..., int(np.argmin(np.abs(np.asarray(quantiles) - 0.5)))]
+        return r2_score(y, found, sample_weight=sample_weight)
 
     @classmethod
     def load(cls, path: PathLike, **parameters: Any) -> "SequenceRegressor":

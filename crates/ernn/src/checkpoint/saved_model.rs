@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::Decision;
 use super::tensor_file::{self, Format, Tensor, TensorFile};
-use crate::data::{Derivation, Normalization, TargetScale, Task};
+use crate::data::{Derivation, Forecast, Normalization, TargetScale, Task, one_or_more};
 use crate::model::{Model, ModelConfig};
 use crate::optim;
 use crate::{Error, Result};
@@ -39,9 +39,15 @@ pub struct Provenance {
     pub best_epoch: usize,
     /// Accuracy on the validation part after that epoch; none for a run without a validation part.
     pub validation_accuracy: Option<f64>,
-    /// Mean and deviation of the numbers to predict that it was trained on; the readout gives numbers in their unit.
+    /// Mean and deviation of the numbers to predict that it was trained on, one a target; the readout gives numbers in their unit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", with = "one_or_more")]
+    pub targets: Vec<TargetScale>,
+    /// What the data calls each of several targets.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub target_names: Vec<String>,
+    /// Which values the numbers to predict are, where they are the next ones of channels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub targets: Option<TargetScale>,
+    pub forecast: Option<Forecast>,
 }
 
 impl Provenance {
@@ -201,6 +207,7 @@ fn check_sizes(path: &Path, content: &Content, file: &TensorFile) -> Result<()> 
     named("class names", content.classes.len(), names)?;
     let vocabulary = config.embedding.as_ref().map_or(0, |embedding| embedding.vocabulary);
     named("tokens", content.vocabulary.len(), vocabulary)?;
+    check_targets(path, content)?;
     check_derivation(path, content)?;
     named("means", content.normalization.mean.len(), config.features())?;
     named("scales", content.normalization.scale.len(), config.features())?;
@@ -215,6 +222,52 @@ fn check_sizes(path: &Path, content: &Content, file: &TensorFile) -> Result<()> 
     config.check()?;
     let parameters = config.spans().last().map_or(0, |span| span.range().end);
     named("numbers", file.elements(), parameters)
+}
+
+/// What is known of numbers to predict is known of each.
+fn check_targets(path: &Path, content: &Content) -> Result<()> {
+    let (config, provenance) = (&content.config, &content.provenance);
+    let targets = match config.task {
+        Task::Regression => config.targets(),
+        _ => 0,
+    };
+    for (what, found) in [
+        ("scales of targets", provenance.targets.len()),
+        ("names of targets", provenance.target_names.len()),
+    ] {
+        if found != 0 && found != targets {
+            let expected = format!("{targets}, as the model's settings say");
+            return Err(Error::format(path, "", format!("{found} {what}"), expected));
+        }
+    }
+    if let Some(forecast) = &provenance.forecast {
+        let channels = content.feature_names.len();
+        let known = forecast.channels.iter().all(|&channel| channel < channels);
+        if !known || forecast.horizon == 0 || forecast.channels.len().checked_mul(forecast.horizon) != Some(targets) {
+            let found = format!(
+                "a forecast of {} steps of channels {:?}",
+                forecast.horizon, forecast.channels
+            );
+            let expected = format!("{targets} values of {channels} channels, as the model's settings say");
+            return Err(Error::format(path, "", found, expected));
+        }
+    }
+    let usable = |scale: &&TargetScale| scale.mean.is_finite() && scale.deviation.is_finite() && scale.deviation > 0.0;
+    match provenance.targets.iter().find(|scale| !usable(scale)) {
+        None => Ok(()),
+        Some(scale) => {
+            let found = format!(
+                "a mean of {} and a deviation of {} of targets",
+                scale.mean, scale.deviation
+            );
+            Err(Error::format(
+                path,
+                "",
+                found,
+                "finite numbers, and a deviation above 0",
+            ))
+        }
+    }
 }
 
 /// Derived channels and those of the data are what the model reads.

@@ -1,6 +1,8 @@
 //! What a data set holds, in numbers, for `ernn data info`.
 
-use super::{Dataset, Normalization, RecordingFacts, TargetScale, Task, UNLABELLED, View, known};
+use super::{
+    Dataset, Forecast, Normalization, RecordingFacts, TargetScale, Task, UNLABELLED, View, known, one_or_more,
+};
 
 /// The facts of a data set.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -28,6 +30,12 @@ pub struct DatasetFacts {
     pub as_published: Option<bool>,
     /// Values in memory, in megabytes (10^6 bytes).
     pub megabytes: f64,
+    /// What the data calls each number to predict; empty where it does not.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub target_names: Vec<String>,
+    /// Which values they are, where they are the next ones of channels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forecast: Option<Forecast>,
 }
 
 /// The facts of one part.
@@ -47,12 +55,12 @@ pub struct PartFacts {
     pub longest: usize,
     /// Sequences of each class, or steps where each has one; empty for unlabelled data.
     pub class_counts: Vec<usize>,
-    /// Mean and standard deviation of the numbers to predict, where there are some.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub targets: Option<TargetScale>,
-    /// The smallest and the largest of them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub target_range: Option<[f32; 2]>,
+    /// Mean and standard deviation of each number to predict, where there are some.
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "one_or_more::serialize")]
+    pub targets: Vec<TargetScale>,
+    /// The smallest and the largest of each.
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "one_or_more::serialize")]
+    pub target_ranges: Vec<[f32; 2]>,
     /// Distinct groups; 0 where the data names none.
     pub groups: usize,
     /// Missing values that were filled.
@@ -85,6 +93,8 @@ pub fn describe(dataset: &Dataset) -> DatasetFacts {
         constant_features: constant.map(|(name, _)| name.clone()).collect(),
         as_published: known::is_as_published(dataset),
         megabytes: bytes as f64 / 1e6,
+        target_names: dataset.target_names.clone(),
+        forecast: dataset.forecast.clone(),
     }
 }
 
@@ -103,14 +113,13 @@ impl PartFacts {
         let mut class_counts = vec![0; if labels.is_empty() { 0 } else { classes }];
         let labels = labels.iter().filter(|&&label| label != UNLABELLED);
         labels.for_each(|&label| class_counts[label as usize] += 1);
-        let ends = |ends: Option<[f32; 2]>, number: f32| match ends {
-            None => Some([number; 2]),
-            Some([low, high]) => Some([low.min(number), high.max(number)]),
-        };
-        let numbers = (0..view.len()).filter_map(|index| view.number(index));
+        let ends = |[low, high]: [f32; 2], number: f32| [low.min(number), high.max(number)];
+        let of_target = |target: usize| (0..view.len()).filter_map(move |index| view.numbers_of(index).nth(target));
         PartFacts {
-            targets: TargetScale::fit(view).ok().flatten(),
-            target_range: numbers.fold(None, ends),
+            targets: TargetScale::fit(view).unwrap_or_default(),
+            target_ranges: (0..view.targets())
+                .map(|target| of_target(target).fold([f32::INFINITY, f32::NEG_INFINITY], ends))
+                .collect(),
             name,
             sequences: view.len(),
             steps: view.steps(),

@@ -117,12 +117,10 @@ pub(crate) fn check_classes(dataset: &Dataset, labels: LabelKind) -> Result<()> 
 
 /// Refuses data without numbers to predict where they are asked for. New data of a model may lack them.
 pub(crate) fn check_target(dataset: &Dataset, options: &TableOptions) -> Result<()> {
-    let Some(target) = options.target.as_ref().filter(|_| options.of_model.is_empty()) else {
-        return Ok(());
-    };
-    if dataset.task == Task::Regression {
+    if options.target.is_empty() || !options.of_model.is_empty() || dataset.task == Task::Regression {
         return Ok(());
     }
+    let target = options.target.join(",");
     let found = match dataset.is_labelled() {
         true => format!("classes alone ({})", list(&dataset.classes)),
         false => "no numbers to predict".to_string(),

@@ -96,15 +96,11 @@ pub(super) struct Beside<'a> {
 
 /// Makes sequences of an array and what stands beside it.
 pub(super) fn sequences(array: &Array, beside: Beside, options: &OpenOptions) -> Result<Raw> {
-    if let Some(target) = options
-        .table
-        .target
-        .as_ref()
-        .filter(|name| !name.eq_ignore_ascii_case("y"))
-    {
+    let asked = &options.table.target;
+    if asked.len() > 1 || asked.iter().any(|name| !name.eq_ignore_ascii_case("y")) {
         let found = format!(
             "arrays, which have no columns, and --target {}",
-            shown(target.as_bytes())
+            shown(asked.join(",").as_bytes())
         );
         return Err(array.error("", &found, "--target y: the numbers beside the sequences"));
     }
@@ -155,8 +151,13 @@ fn stacked(
 ) -> Result<Raw> {
     array.refuse_empty()?;
     let Beside { labels, lengths, .. } = beside;
+    let several = |own: &Array| !options.table.target.is_empty() && own.shape.len() == 2;
     for (what, own) in [("label", labels), ("length", lengths)] {
-        own.map_or(Ok(()), |own| own.must_be_one_a_sequence(what, sequences))?;
+        match own {
+            Some(own) if what == "label" && several(own) => own.must_be_some_a_sequence(sequences)?,
+            Some(own) => own.must_be_one_a_sequence(what, sequences)?,
+            None => {}
+        }
     }
     let mut raw = Raw::new(array.path, features);
     let mut values = Vec::with_capacity(steps * features);
@@ -176,7 +177,18 @@ fn stacked(
             values.push(array.value(index, &mut raw, || place(at))?);
         }
         let label = match labels {
-            Some(labels) if options.table.target.is_some() => labels.target(sequence, sequence, &mut raw)?,
+            Some(labels) if !options.table.target.is_empty() => {
+                let targets = labels.shape.get(1).copied().unwrap_or(1);
+                for target in 0..targets {
+                    let place = if targets > 1 {
+                        labels.offset(&[sequence, target])
+                    } else {
+                        sequence
+                    };
+                    labels.target(place, sequence, &mut raw)?;
+                }
+                None
+            }
             labels => labels.map(|labels| labels.text(sequence, "label")).transpose()?,
         };
         let label = label.map(|label| raw.labels.number(&label));
@@ -208,9 +220,9 @@ fn edgeml(array: &Array, sequences: usize, columns: usize, options: &OpenOptions
             values.push(array.value(index, &mut raw, || place(column))?);
         }
         let first = array.offset(&[sequence, 0]);
-        let label = match options.table.target {
-            Some(_) => array.target(first, sequence, &mut raw)?,
-            None => Some(array.text_at(first, "label", sequence)?),
+        let label = match options.table.target.is_empty() {
+            false => array.target(first, sequence, &mut raw).map(|()| None)?,
+            true => Some(array.text_at(first, "label", sequence)?),
         };
         let label = label.map(|label| raw.labels.number(&label));
         raw.part.push(&values, label, None);
@@ -320,8 +332,8 @@ impl<'a> Array<'a> {
         Ok(value)
     }
 
-    /// Takes the number to predict of a sequence, which is no label.
-    fn target(&self, offset: usize, sequence: usize, raw: &mut Raw) -> Result<Option<String>> {
+    /// Takes a number to predict of a sequence, which is no label.
+    fn target(&self, offset: usize, sequence: usize, raw: &mut Raw) -> Result<()> {
         let place = format!(", sequence {}", sequence + 1);
         let Some(number) = self.number(offset) else {
             return Err(self.error(&place, "text", "a number, as --target says"));
@@ -336,7 +348,16 @@ impl<'a> Array<'a> {
         }
         raw.targets.numbers.push(value);
         raw.targets.wanted = true;
-        Ok(None)
+        Ok(())
+    }
+
+    /// Refuses an array that does not hold numbers for each sequence.
+    fn must_be_some_a_sequence(&self, sequences: usize) -> Result<()> {
+        if self.shape[0] == sequences && self.shape[1] > 0 {
+            return Ok(());
+        }
+        let expected = format!("[{sequences}, targets], the numbers to predict of each sequence");
+        Err(self.error("", &format!("an array of shape {:?}", self.shape), &expected))
     }
 
     /// Refuses an array that does not hold one `what` a sequence.

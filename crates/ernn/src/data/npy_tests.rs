@@ -44,7 +44,7 @@ fn numbers_to_predict_stand_beside_or_in_the_first_column() {
         features: Some(3),
         ..OpenOptions::default()
     };
-    options.table.target = Some("Y".to_owned());
+    options.table.target = vec!["Y".to_owned()];
     let values = file("|u1", false, &[2, 2, 1], &[1, 2, 3, 4]);
     let values = Array::parse(&values, "a.npz".as_ref(), "X").unwrap();
     let read = |numbers: &[f64]| {
@@ -58,6 +58,13 @@ fn numbers_to_predict_stand_beside_or_in_the_first_column() {
     assert_eq!(missing.as_deref(), Some(", array y, sequence 2"));
     let error = read(&[0.5, 1e60]).unwrap_err().to_string();
     assert!(error.starts_with("a.npz, array y, sequence 2: found 1"), "{error}");
+    let several = |shape: &[usize]| {
+        let bytes = file("<f8", true, shape, &bytes_of([1.0, 2.0, 10.0, 20.0].into_iter()));
+        sequences(&values, beside(&Array::parse(&bytes, "a.npz".as_ref(), "y")?), &options)
+    };
+    assert_eq!(several(&[2, 2]).unwrap().targets.numbers, [1.0, 10.0, 2.0, 20.0]);
+    let error = several(&[4, 1]).unwrap_err().to_string();
+    assert!(error.contains("[4, 1], expected [2, targets]"), "{error}");
     let texts = file("|S2", false, &[2], b"b\0a\0");
     let texts = Array::parse(&texts, "a.npz".as_ref(), "y").unwrap();
     let error = sequences(&values, beside(&texts), &options).unwrap_err().to_string();
@@ -69,7 +76,7 @@ fn numbers_to_predict_stand_beside_or_in_the_first_column() {
     let rows = file("<f8", false, &[2, 7], &bytes_of(edgeml_rows().concat().into_iter()));
     let raw = super::read(&rows, "a.npy".as_ref(), &options).unwrap();
     assert_eq!(raw.targets.numbers, [2.0, -1.0]);
-    options.table.target = Some("speed".to_owned());
+    options.table.target = vec!["speed".to_owned()];
     let error = super::read(&rows, "a.npy".as_ref(), &options).unwrap_err().to_string();
     assert!(error.contains("arrays, which have no columns, and --target"), "{error}");
 }

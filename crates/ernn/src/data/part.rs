@@ -1,7 +1,7 @@
 //! The containers: ragged sequences of one part, and the data set that holds up to three parts.
 
-use super::RecordingFacts;
 use super::values::{Images, Values};
+use super::{Forecast, RecordingFacts};
 
 /// The class of a step that has none: nothing is learned from it, and it judges nothing.
 pub const UNLABELLED: u32 = u32::MAX;
@@ -19,7 +19,7 @@ pub struct Part {
     pub labels: Vec<u32>,
     /// The class of each step or [`UNLABELLED`], for [`Task::StepClassification`]; otherwise empty.
     pub step_labels: Vec<u32>,
-    /// The number that belongs to each sequence, for [`Task::Regression`]; otherwise empty.
+    /// The numbers to predict, `[sequences, targets]`, for [`Task::Regression`]; otherwise empty.
     pub numbers: Vec<f32>,
     /// How much each sequence counts in the training loss of [`Task::Classification`]; empty: all the same.
     pub weights: Vec<f32>,
@@ -98,6 +98,17 @@ impl Part {
     pub fn name(&self, sequence: usize) -> String {
         let name = self.names.get(sequence);
         name.cloned().unwrap_or_else(|| (sequence + 1).to_string())
+    }
+
+    /// Numbers to predict of each sequence; 0 where there are none.
+    pub fn targets(&self) -> usize {
+        self.numbers.len().checked_div(self.len()).unwrap_or(0)
+    }
+
+    /// The numbers to predict of a sequence, one a target.
+    pub fn numbers_of(&self, sequence: usize) -> &[f32] {
+        let targets = self.targets();
+        &self.numbers[sequence * targets..(sequence + 1) * targets]
     }
 
     /// Steps of a sequence.
@@ -201,7 +212,7 @@ impl Part {
             let own = self.filled[first..].iter().take_while(move |&&position| position < end);
             own.map(move |position| position - from + to * self.features)
         });
-        let numbers = |all: &[f32]| indices.iter().filter_map(|&index| all.get(index).copied()).collect();
+        let weights = |all: &[f32]| indices.iter().filter_map(|&index| all.get(index).copied()).collect();
         let of = |all: &[u32]| indices.iter().filter_map(|&index| all.get(index).copied()).collect();
         let step_labels = indices
             .iter()
@@ -228,8 +239,12 @@ impl Part {
                 .filter_map(|&index| self.names.get(index).cloned())
                 .collect(),
             step_labels: step_labels.copied().collect(),
-            numbers: numbers(&self.numbers),
-            weights: numbers(&self.weights),
+            numbers: indices
+                .iter()
+                .flat_map(|&index| self.numbers_of(index))
+                .copied()
+                .collect(),
+            weights: weights(&self.weights),
             offsets,
             values,
         }
@@ -263,7 +278,7 @@ pub enum Task {
     StepClassification,
     /// The next token after each. A part is one long text, which is its own target.
     NextToken,
-    /// One number a sequence.
+    /// A number for each sequence, or several.
     Regression,
 }
 
@@ -280,6 +295,10 @@ pub struct Dataset {
     pub vocabulary: Vec<String>,
     /// What the data calls each group, by its number, the same in all parts; empty where it has numbers alone.
     pub group_names: Vec<String>,
+    /// What the data calls each number to predict; empty where it does not.
+    pub target_names: Vec<String>,
+    /// Which values the numbers to predict are, where they are the next ones of channels.
+    pub forecast: Option<Forecast>,
     /// What is to be learned.
     pub task: Task,
     /// The training part.
@@ -346,6 +365,8 @@ pub struct Sequences {
     pub times: Vec<[String; 2]>,
     /// When each step of a window begins, and when the last one ends, where each step has a class; else empty.
     pub step_times: Vec<Vec<String>>,
+    /// When each value of a forecast is, of windows of recordings whose next values are asked for; else empty.
+    pub ahead: Vec<Vec<String>>,
     /// The sequences themselves.
     pub part: Part,
     /// What a person should know about how the file was understood, a sentence each.
@@ -369,9 +390,14 @@ mod tests {
         let mut part = three();
         part.filled = vec![1, 4, 7];
         part.weights = vec![0.5, 1.0, 2.0];
+        part.numbers = vec![1.0, 10.0, 2.0, 20.0, 3.0, 30.0];
         part.names = ["one", "two", "three"].map(String::from).into();
         let chosen = part.select(&[2, 1]);
         assert_eq!(chosen.names, ["three", "two"]);
+        assert_eq!(
+            (&chosen.numbers[..], chosen.targets()),
+            (&[3.0, 30.0, 2.0, 20.0][..], 2)
+        );
         assert_eq!(
             (&chosen.offsets[..], &chosen.labels[..], &chosen.groups[..]),
             (&[0, 1, 3][..], &[0, 1][..], &[7, 6][..])

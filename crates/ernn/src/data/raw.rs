@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::channels::{self, ChannelMatch};
 use super::labels::{self, Names};
-use super::{Dataset, MissingPolicy, Part, RecordingFacts, Sequences, Task, missing};
+use super::{Dataset, Forecast, MissingPolicy, Part, RecordingFacts, Sequences, Task, missing};
 use crate::{Error, Result};
 
 /// The content of one file (or of the arrays that belong together).
@@ -38,17 +38,23 @@ pub(crate) struct Raw {
     pub of_steps: bool,
     /// When each step of a window begins, and when the last one ends, where each step has a class; else empty.
     pub step_times: Vec<Vec<String>>,
+    /// When each value of a forecast is, of windows whose next values are asked for; else empty.
+    pub ahead: Vec<Vec<String>>,
+    /// Which values are to be predicted, where they are the next ones of channels.
+    pub forecast: Option<Forecast>,
     /// What became of recordings, where sequences are cut from them.
     pub recordings: Option<RecordingFacts>,
     /// What a person should know about how the file was understood, a sentence each.
     pub notes: Vec<String>,
 }
 
-/// The numbers that are to be learned, one a sequence; none where a file has none.
+/// The numbers that are to be learned; none where a file has none.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Targets {
-    /// NaN for a missing one.
+    /// `[sequences, targets]`, NaN for a missing one.
     pub numbers: Vec<f32>,
+    /// What the file calls each target; empty if it does not.
+    pub names: Vec<String>,
     /// Where the first missing one stands.
     pub first_missing: Option<String>,
     /// Whether they are what the file is read for.
@@ -81,12 +87,15 @@ impl Raw {
             return;
         }
         let apart = self.part.apart();
+        let all = self.part.len();
         self.part = self.part.select(&apart);
         self.part.overlapping.clear();
         let numbers = &self.targets.numbers;
+        let targets = numbers.len() / all;
         self.targets.numbers = apart
             .iter()
-            .filter_map(|&sequence| numbers.get(sequence).copied())
+            .flat_map(|&sequence| &numbers[sequence * targets..(sequence + 1) * targets])
+            .copied()
             .collect();
         self.names = apart
             .iter()
@@ -120,6 +129,7 @@ impl Raw {
             names,
             times: self.times,
             step_times: self.step_times,
+            ahead: self.ahead,
             part: self.part,
             notes: self.notes,
         })
@@ -165,6 +175,8 @@ pub(crate) fn assemble(name: &str, mut train: Raw, others: [Option<Raw>; 2]) -> 
         } else {
             Task::default()
         },
+        target_names: std::mem::take(&mut train.targets.names),
+        forecast: train.forecast,
         train: train.part,
         recordings,
         group_names: groups.names,
@@ -213,6 +225,10 @@ fn fit_to(train: &Raw, classes: &[String], mut raw: Raw) -> Result<Part> {
         (false, true) => return differs("no numbers to predict", "one a sequence"),
         (true, false) => return differs("numbers to predict", "none"),
         _ => {}
+    }
+    if raw.part.targets() != train.part.targets() {
+        let [found, expected] = [&raw.part, &train.part].map(|part| part.targets().to_string());
+        return differs(&format!("{found} numbers to predict of each sequence"), &expected);
     }
     match ChannelMatch::of(&train.feature_names, &raw.feature_names) {
         ChannelMatch::Same | ChannelMatch::Unnamed => {}

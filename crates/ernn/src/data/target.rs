@@ -1,4 +1,4 @@
-//! Numbers to predict, one a sequence, on the scale on which they are learned.
+//! Numbers to predict, one or several a sequence, on the scale on which they are learned: each target on its own.
 //!
 //! ```text
 //! z[n] = (y[n] - m) / s          m: mean, s: standard deviation of the numbers of the sequences to train on (1 if they are all alike)
@@ -23,17 +23,17 @@ pub struct TargetScale {
 }
 
 impl TargetScale {
-    /// Of the numbers of these sequences; none if they have none.
+    /// Of each target of these sequences; none if they have none.
     ///
     /// # Errors
     /// If a number is not finite.
-    pub fn fit(view: &View) -> Result<Option<Self>> {
-        let numbers: Vec<f64> = (0..view.len())
-            .filter_map(|index| view.number(index).map(f64::from))
-            .collect();
-        if numbers.is_empty() {
-            return Ok(None);
-        }
+    pub fn fit(view: &View) -> Result<Vec<Self>> {
+        (0..view.targets()).map(|target| Self::fit_one(view, target)).collect()
+    }
+
+    fn fit_one(view: &View, target: usize) -> Result<Self> {
+        let numbers = (0..view.len()).filter_map(|index| view.numbers_of(index).nth(target));
+        let numbers: Vec<f64> = numbers.map(f64::from).collect();
         if let Some(place) = numbers.iter().position(|number| !number.is_finite()) {
             let problem = format!(
                 "sequence {}: found {}, expected a finite number to predict",
@@ -42,12 +42,12 @@ impl TargetScale {
             );
             return Err(Error::data("the sequences", problem));
         }
-        let count = numbers.len() as f64;
+        let count = numbers.len().max(1) as f64;
         let mean = numbers.iter().sum::<f64>() / count;
         let variance = numbers.iter().map(|number| (number - mean).powi(2)).sum::<f64>() / count;
         let alike = numbers.iter().all(|&number| number == numbers[0]);
         let deviation = if alike || variance == 0.0 { 1.0 } else { variance.sqrt() };
-        Ok(Some(TargetScale { mean, deviation }))
+        Ok(TargetScale { mean, deviation })
     }
 
     /// A number on the scale that is learned.
@@ -69,7 +69,7 @@ mod tests {
     }
 
     fn fit(numbers: &[f32]) -> Option<TargetScale> {
-        TargetScale::fit(&View::of(&part(numbers))).unwrap()
+        TargetScale::fit(&View::of(&part(numbers))).unwrap().pop()
     }
 
     #[test]
@@ -95,11 +95,23 @@ mod tests {
     fn a_view_gives_numbers_on_the_scale() {
         let part = part(&[10.0, 20.0, 60.0]);
         let view = View::of(&part);
-        let scale = TargetScale::fit(&view).unwrap().unwrap();
-        let scaled = view.clone().scaled(Some(scale));
-        assert_eq!((view.number(2), scaled.number(0)), (Some(60.0), Some(-0.925_820_1)));
-        let mean: f32 = (0..3).filter_map(|index| scaled.number(index)).sum();
+        let scales = TargetScale::fit(&view).unwrap();
+        let scaled = view.clone().scaled(&scales);
+        let first = |view: &View, index| view.numbers_of(index).next();
+        assert_eq!((first(&view, 2), first(&scaled, 0)), (Some(60.0), Some(-0.925_820_1)));
+        let mean: f32 = (0..3).filter_map(|index| first(&scaled, index)).sum();
         assert!(mean.abs() < 1e-6);
+    }
+
+    #[test]
+    fn each_target_has_its_own_scale() {
+        let mut part = part(&[10.0, 20.0]);
+        part.numbers = vec![10.0, -1.0, 20.0, -3.0];
+        let view = View::chosen(&part, &[1, 0]);
+        let scales = TargetScale::fit(&view).unwrap();
+        let of = |mean, deviation| TargetScale { mean, deviation };
+        assert_eq!(scales, [of(15.0, 5.0), of(-2.0, 1.0)]);
+        assert_eq!(view.scaled(&scales).numbers_of(0).collect::<Vec<_>>(), [1.0, -1.0]);
     }
 
     #[test]

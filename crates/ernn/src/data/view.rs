@@ -21,8 +21,8 @@ pub struct View<'a> {
     /// What makes further channels of those of the data.
     deriver: Option<Deriver>,
     reader: Reader,
-    /// The scale on which numbers to predict are given.
-    scale: Option<TargetScale>,
+    /// The scale on which numbers to predict are given, one a target; empty: as they are.
+    scales: Vec<TargetScale>,
     /// What training changes about them.
     augmenter: Option<Augmenter>,
 }
@@ -50,7 +50,7 @@ impl<'a> View<'a> {
             tokens: None,
             deriver: None,
             reader: Reader::plain(parts.first().copied()),
-            scale: None,
+            scales: Vec::new(),
             augmenter: None,
             parts,
         }
@@ -131,9 +131,9 @@ impl<'a> View<'a> {
         Ok(self)
     }
 
-    /// The same sequences, whose numbers to predict are given on this scale.
-    pub fn scaled(mut self, scale: Option<TargetScale>) -> Self {
-        self.scale = scale;
+    /// The same sequences, whose numbers to predict are given on these scales, one a target; without any as they are.
+    pub fn scaled(mut self, scales: &[TargetScale]) -> Self {
+        self.scales = scales.to_vec();
         self
     }
 
@@ -239,11 +239,19 @@ impl<'a> View<'a> {
         part.weights.get(sequence).copied()
     }
 
-    /// The number that belongs to a sequence; none if there is none.
-    pub fn number(&self, index: usize) -> Option<f32> {
+    /// The numbers to predict of a sequence, one a target; nothing if there are none.
+    pub fn numbers_of(&self, index: usize) -> impl Iterator<Item = f32> {
         let (part, sequence) = self.member(index);
-        let number = part.numbers.get(sequence).copied()?;
-        Some(self.scale.map_or(number, |scale| scale.scaled(number)))
+        let numbers = part.numbers_of(sequence).iter().enumerate();
+        numbers.map(|(target, &number)| self.scales.get(target).map_or(number, |scale| scale.scaled(number)))
+    }
+
+    /// Numbers to predict of each sequence; 0 where there are none.
+    pub fn targets(&self) -> usize {
+        match self.is_empty() {
+            true => 0,
+            false => self.member(0).0.targets(),
+        }
     }
 
     /// The class of each step of a sequence; empty if steps have none.

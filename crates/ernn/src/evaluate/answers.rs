@@ -1,6 +1,7 @@
 //! An answer for each sequence: one that has none, because its values or what the model makes of them are not finite, keeps no other
 //! from its answer.
 
+use super::quantiles::in_order;
 use super::{Prediction, logits, must_be, must_fit, no_answer, not_finite, prediction, rows};
 use crate::checkpoint::SavedModel;
 use crate::data::{Task, View};
@@ -22,16 +23,29 @@ pub fn predict_each<'a>(
     each(saved, part.into(), names, prediction)
 }
 
-/// The number for each raw sequence as [`predict_numbers`](super::predict_numbers) gives it, each for itself.
+/// The numbers for each raw sequence, `[targets, quantiles]`, as [`predict_numbers`](super::predict_numbers) gives them, each for itself.
 ///
 /// # Errors
 /// If the sequences do not fit the model, or it gives no number for a sequence.
-pub fn number_each<'a>(saved: &SavedModel, part: impl Into<View<'a>>, names: &[String]) -> Result<Vec<Answer<f32>>> {
+pub fn number_each<'a>(
+    saved: &SavedModel,
+    part: impl Into<View<'a>>,
+    names: &[String],
+) -> Result<Vec<Answer<Vec<f32>>>> {
     must_be(saved, Task::Regression)?;
-    each(saved, part.into(), names, |row| row[0])
+    each(saved, part.into(), names, |row| {
+        let mut numbers = row.to_vec();
+        in_order(&mut numbers, saved.model.config().quantiles.len());
+        numbers
+    })
 }
 
-fn each<T>(saved: &SavedModel, mut part: View, names: &[String], answer: fn(&[f32]) -> T) -> Result<Vec<Answer<T>>> {
+fn each<T>(
+    saved: &SavedModel,
+    mut part: View,
+    names: &[String],
+    answer: impl Fn(&[f32]) -> T,
+) -> Result<Vec<Answer<T>>> {
     must_fit(saved, &part)?;
     part = part.derived(&saved.derivation)?;
     let refusals: Vec<Option<String>> = (0..part.len())

@@ -11,6 +11,8 @@
 use std::path::{Path, PathBuf};
 
 use super::answers::{Answer, number_each, predict_each};
+use super::number_answers::NumberAnswers;
+use super::quantiles::in_order;
 use super::{Evaluation, Prediction, labels_of, logits_in, loss, must_be_finite, numbers_of, prepared};
 use crate::cell::Equilibria;
 use crate::checkpoint::{Checksum, EnsembleFolder, MODEL_FILE, SavedModel};
@@ -128,7 +130,7 @@ impl Ensemble {
         let mut equilibria = Equilibria::default();
         let outputs = self.outputs(&part, &mut equilibria)?;
         let mut found = match self.first().model.config().task {
-            Task::Regression => of_numbers(&outputs, &numbers_of(&part)?, self.trained_mean()),
+            Task::Regression => self.of_numbers(outputs, &part)?,
             _ => of_classes(
                 &outputs,
                 &self.first().classes,
@@ -149,15 +151,17 @@ impl Ensemble {
         Ok(answers.into_iter().map(|all| all.map(average)).collect())
     }
 
-    /// The number for each raw sequence as [`number_each`] gives it, the mean over the members.
+    /// The numbers for each raw sequence as [`number_each`] gives them, the mean over the members.
     ///
     /// # Errors
     /// As [`number_each`].
-    pub fn number_each<'a>(&self, part: impl Into<View<'a>>, names: &[String]) -> Result<Vec<Answer<f32>>> {
+    pub fn number_each<'a>(&self, part: impl Into<View<'a>>, names: &[String]) -> Result<Vec<Answer<Vec<f32>>>> {
         let part = part.into();
         let answers = self.answers(|member| number_each(member, part.clone(), names))?;
-        let mean = |all: Vec<f32>| mean_number(all.iter().copied());
-        Ok(answers.into_iter().map(|all| all.map(mean)).collect())
+        Ok(answers
+            .into_iter()
+            .map(|all| all.map(|all| mean_numbers(&all)))
+            .collect())
     }
 
     /// The probabilities `[sequences, classes]` of raw sequences, each member's softened by a temperature and then averaged.
@@ -177,14 +181,29 @@ impl Ensemble {
         Ok(sums.into_iter().map(|sum| (sum / count) as f32).collect())
     }
 
-    /// The mean of the numbers that were trained on, over the members; none if one does not know it.
-    fn trained_mean(&self) -> Option<f64> {
-        let means: Option<Vec<f64>> = self
-            .members
-            .iter()
-            .map(|member| Some(member.provenance.targets?.mean))
-            .collect();
-        means.map(|means| means.iter().sum::<f64>() / means.len() as f64)
+    /// The means of the numbers that were trained on, over the members; none if one does not know them.
+    fn trained_means(&self) -> Vec<f64> {
+        let count = self.members.len() as f64;
+        let mean = |target: usize| {
+            let own = self
+                .members
+                .iter()
+                .map(|member| Some(member.provenance.targets.get(target)?.mean));
+            own.sum::<Option<f64>>().map(|sum| sum / count)
+        };
+        let means: Option<Vec<f64>> = (0..self.first().model.config().targets()).map(mean).collect();
+        means.unwrap_or_default()
+    }
+
+    /// The averaged numbers beside the true ones.
+    fn of_numbers(&self, mut outputs: Vec<Vec<f32>>, part: &View) -> Result<Evaluation> {
+        let config = self.first().model.config();
+        outputs.iter_mut().for_each(|own| in_order(own, config.quantiles.len()));
+        let answers = NumberAnswers::of(config, &mean_numbers(&outputs), &numbers_of(part, config.targets())?);
+        Ok(Evaluation::of_numbers(&NumberAnswers {
+            trained_means: self.trained_means(),
+            ..answers.known_to(self.first(), part)
+        }))
     }
 
     /// The logits or numbers of each member, all finite.
@@ -264,6 +283,14 @@ fn must_go_with(first_name: &str, first: &SavedModel, name: &str, member: &Saved
         );
         return Err(Error::data(name, problem));
     }
+    let asked = |saved: &SavedModel| (saved.model.config().quantiles.clone(), saved.target_names());
+    if found == Task::Regression && asked(member) != asked(first) {
+        return refuse(
+            "the outputs",
+            named(&member.output_names()),
+            named(&first.output_names()),
+        );
+    }
     for (what, found, expected) in [
         ("the classes", &member.classes, &first.classes),
         ("the channels", &member.feature_names, &first.feature_names),
@@ -317,18 +344,11 @@ fn mean_row<'a>(rows: impl ExactSizeIterator<Item = &'a [f64]>) -> Vec<f64> {
     sums
 }
 
-fn mean_number(numbers: impl ExactSizeIterator<Item = f32>) -> f32 {
-    let count = numbers.len() as f64;
-    (numbers.map(f64::from).sum::<f64>() / count) as f32
-}
-
-fn of_numbers(outputs: &[Vec<f32>], targets: &[f32], trained_mean: Option<f64>) -> Evaluation {
-    let pair = |(sequence, &target): (usize, &f32)| {
-        let found = mean_number(outputs.iter().map(|output| output[sequence]));
-        (f64::from(found), f64::from(target))
-    };
-    let pairs: Vec<(f64, f64)> = targets.iter().enumerate().map(pair).collect();
-    Evaluation::of_numbers(&pairs, trained_mean)
+/// The mean of several rows of as many numbers.
+fn mean_numbers(rows: &[Vec<f32>]) -> Vec<f32> {
+    let count = rows.len() as f64;
+    let mean = |place: usize| (rows.iter().map(|row| f64::from(row[place])).sum::<f64>() / count) as f32;
+    (0..rows.first().map_or(0, Vec::len)).map(mean).collect()
 }
 
 fn of_classes(outputs: &[Vec<f32>], classes: &[String], labels: &[u32]) -> Evaluation {

@@ -96,7 +96,7 @@ fn numbers_are_averaged() {
         .collect();
     let mut error = 0.0;
     for (sequence, found) in found.into_iter().enumerate() {
-        let (found, mean) = (found.unwrap(), (each[0][sequence] + each[1][sequence]) / 2.0);
+        let (found, mean) = (found.unwrap()[0], (each[0][sequence] + each[1][sequence]) / 2.0);
         assert!((found - mean).abs() < 1e-6, "{found} {mean}");
         error += f64::from(found - part.numbers[sequence]).powi(2) / 7.0;
     }
@@ -120,12 +120,8 @@ fn an_ensemble_of_one_is_its_member_to_the_bit() {
     );
     assert!(!one.is_several());
     let number = ensemble(&[5], Task::Regression);
-    let found: Vec<f32> = number
-        .number_each(&part, &[])
-        .unwrap()
-        .into_iter()
-        .map(std::result::Result::unwrap)
-        .collect();
+    let found = number.number_each(&part, &[]).unwrap().into_iter();
+    let found: Vec<f32> = found.flat_map(std::result::Result::unwrap).collect();
     assert_eq!(found, evaluate::predict_numbers(number.first(), &part, &[]).unwrap());
 }
 

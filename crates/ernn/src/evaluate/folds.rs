@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::report::mean;
 use super::{Evaluation, Metric, NumberReport, Reliability, Segments, Spread, statistics};
 use crate::checkpoint::Calibration;
 use crate::data::{Dataset, Folds, Part, Scheme, Task};
@@ -112,8 +113,9 @@ pub struct FoldResult {
     pub evaluation: Option<Evaluation>,
     /// Which class each held-out sequence was given, in their order; empty for other tasks.
     pub classes: Vec<usize>,
-    /// Which number each held-out sequence was given, in their order; empty for other tasks.
-    pub numbers: Vec<f64>,
+    /// Which number each held-out sequence was given for each target, in their order (of quantiles the one nearest to the median); empty for
+    /// other tasks.
+    pub numbers: Vec<Vec<f64>>,
     /// Wall time of the training.
     pub train_seconds: f64,
 }
@@ -218,7 +220,8 @@ fn worst_numbers_first(cut: &Folds, dataset: &Dataset, results: &[FoldResult]) -
     for (&sequence, number) in folds.flat_map(|(held_out, result)| held_out.iter().zip(&result.numbers)) {
         if let Some(&group) = part.groups.get(sequence) {
             let sum = groups.entry(group).or_default();
-            sum.0 += (number - f64::from(part.numbers[sequence])).abs();
+            let pairs = number.iter().zip(part.numbers_of(sequence));
+            sum.0 += mean(pairs.map(|(number, &target)| (number - f64::from(target)).abs()));
             sum.1 += 1;
         }
     }
@@ -300,9 +303,11 @@ mod tests {
         let pooled = Evaluation::pooled(&[&one, &other], Task::Classification);
         assert_eq!(pooled, classes(&[0, 0, 1, 1], &[0, 1, 1, 0]));
         let pairs = [(1.0, 2.0), (3.0, 5.0), (4.0, 4.0), (0.0, 1.0)];
-        let numbers = [&pairs[..3], &pairs[3..]].map(|pairs| Evaluation::of_numbers(pairs, Some(1.0)));
+        let of_pairs =
+            |pairs: &[(f64, f64)]| Evaluation::of_number_report(pairs.len(), NumberReport::new(pairs, Some(1.0)));
+        let numbers = [of_pairs(&pairs[..3]), of_pairs(&pairs[3..])];
         let pooled = Evaluation::pooled(&[&numbers[0], &numbers[1]], Task::Regression);
-        let all = Evaluation::of_numbers(&pairs, Some(1.0));
+        let all = of_pairs(&pairs);
         assert_eq!(pooled.examples, 4);
         assert!((pooled.loss - 1.5).abs() < 1e-12 && (all.loss - 1.5).abs() < 1e-12);
         let tokens = [Evaluation::of_tokens(3, 1.5, 2), Evaluation::of_tokens(2, 1.0, 2)];

@@ -9,7 +9,9 @@ mod ensemble;
 mod folds;
 mod generate;
 mod metric;
+mod number_answers;
 mod numbers;
+mod quantiles;
 mod report;
 mod segments;
 mod smooth;
@@ -25,7 +27,10 @@ use ernn_kernels::RowLoss;
 pub use folds::{FoldReport, FoldResult, FoldsReport, GroupReport};
 pub use generate::{Generator, NextToken, Sampling};
 pub use metric::{Metric, figures};
-pub use numbers::{AlwaysMean, NumberReport};
+pub(crate) use number_answers::NumberAnswers;
+pub use numbers::{AlwaysMean, Baseline, NumberReport};
+pub use quantiles::QuantileReport;
+pub(crate) use quantiles::nearest_to_median;
 pub use report::{ClassReport, Evaluation};
 pub use segments::{Segments, Timeline};
 pub(crate) use smooth::choose_penalty;
@@ -72,13 +77,16 @@ pub fn predict_named<'a>(saved: &SavedModel, part: impl Into<View<'a>>, names: &
     Ok(rows(&logits, saved.classes.len()).map(prediction).collect())
 }
 
-/// The number that a regression model gives for each raw sequence; `names` as in [`predict_named`].
+/// The numbers that a regression model gives for each raw sequence, `[sequences, targets, quantiles]`, quantiles in order; `names` as in
+/// [`predict_named`].
 ///
 /// # Errors
 /// If the sequences do not fit the model, it gives no number for a sequence, or one is not finite.
 pub fn predict_numbers<'a>(saved: &SavedModel, part: impl Into<View<'a>>, names: &[String]) -> Result<Vec<f32>> {
     must_be(saved, Task::Regression)?;
-    finite_logits(&saved.model, &prepared(saved, part.into())?, names)
+    let mut numbers = finite_logits(&saved.model, &prepared(saved, part.into())?, names)?;
+    quantiles::in_order(&mut numbers, saved.model.config().quantiles.len());
+    Ok(numbers)
 }
 
 fn must_be(saved: &SavedModel, task: Task) -> Result<()> {
@@ -125,8 +133,7 @@ pub fn evaluate<'a>(saved: &SavedModel, part: impl Into<View<'a>>) -> Result<Eva
 
 /// [`evaluate_normalized`], numbers beside those that the model was trained on.
 pub fn evaluate_prepared(saved: &SavedModel, part: &View) -> Result<Evaluation> {
-    let trained_mean = saved.provenance.targets.map(|scale| scale.mean);
-    measured(&saved.model, &saved.classes, part, trained_mean, &saved.decision)
+    measured(&saved.model, &saved.classes, part, Some(saved))
 }
 
 /// [`evaluate_normalized`] as a training watches itself: the loss of numbers is the one that is made small.
@@ -136,39 +143,41 @@ pub(crate) fn evaluate_in_training(
     part: &View,
     loss: NumberLoss,
 ) -> Result<Evaluation> {
-    if model.config().task != Task::Regression || loss == NumberLoss::Mse {
+    let own = loss == NumberLoss::Mse || !model.config().quantiles.is_empty();
+    if model.config().task != Task::Regression || own {
         return evaluate_normalized(model, classes, part);
     }
     let mut workspace = Workspace::default();
-    let pairs = number_pairs(model, part, &mut workspace)?;
-    let sum: f64 = pairs.iter().map(|(found, target)| loss.of(found - target)).sum();
+    let answers = number_answers(model, part, &mut workspace)?;
+    let losses = answers.pairs().map(|(found, target)| loss.of(found - target));
     Ok(Evaluation {
-        loss: sum / pairs.len().max(1) as f64,
+        loss: report::mean(losses),
         equilibria: workspace.take_equilibria(),
-        ..Evaluation::of_numbers(&pairs, None)
+        ..Evaluation::of_numbers(&answers)
     })
 }
 
 /// Measures a model on sequences that are normalized already, by its task. The loss may be infinite or NaN: a training deals with
 /// that in its own way.
 pub fn evaluate_normalized(model: &Model<f32>, classes: &[String], part: &View) -> Result<Evaluation> {
-    measured(model, classes, part, None, &Decision::default())
+    measured(model, classes, part, None)
 }
 
-fn measured(
-    model: &Model<f32>,
-    classes: &[String],
-    part: &View,
-    trained_mean: Option<f64>,
-    decision: &Decision,
-) -> Result<Evaluation> {
+/// `saved`: the model with what else is known of it.
+fn measured(model: &Model<f32>, classes: &[String], part: &View, saved: Option<&SavedModel>) -> Result<Evaluation> {
     let mut workspace = Workspace::default();
+    let none = Decision::default();
+    let decision = saved.map_or(&none, |saved| &saved.decision);
     let mut found = match model.config().task {
         Task::Classification => evaluate_classes(model, classes, part, decision, &mut workspace),
         Task::StepClassification => evaluate_steps(model, classes, part, decision, &mut workspace),
         Task::NextToken => evaluate_text(model, part, &mut workspace),
         Task::Regression => {
-            number_pairs(model, part, &mut workspace).map(|pairs| Evaluation::of_numbers(&pairs, trained_mean))
+            let answers = number_answers(model, part, &mut workspace)?;
+            Ok(Evaluation::of_numbers(&match saved {
+                Some(saved) => answers.known_to(saved, part),
+                None => answers,
+            }))
         }
     }?;
     found.equilibria = workspace.take_equilibria();
@@ -367,26 +376,29 @@ impl Total {
     }
 }
 
-/// (predicted, true) of each sequence.
-fn number_pairs(model: &Model<f32>, part: &View, workspace: &mut Workspace<f32>) -> Result<Vec<(f64, f64)>> {
-    let targets = numbers_of(part)?;
+/// What the model says of each sequence, and what is true.
+fn number_answers(model: &Model<f32>, part: &View, workspace: &mut Workspace<f32>) -> Result<NumberAnswers> {
+    let targets = numbers_of(part, model.config().targets())?;
     let found = logits_in(model, part, workspace)?;
-    let pair = |(&found, &target): (&f32, &f32)| (f64::from(found), f64::from(target));
-    Ok(found.iter().zip(&targets).map(pair).collect())
+    Ok(NumberAnswers::of(model.config(), &found, &targets))
 }
 
-/// The number of each sequence; refused if one has none.
-fn numbers_of(part: &View) -> Result<Vec<f32>> {
-    let targets: Vec<f32> = (0..part.len()).filter_map(|index| part.number(index)).collect();
-    if targets.len() != part.len() {
+/// The numbers of each sequence, `[sequences, targets]`; refused if one has none.
+fn numbers_of(part: &View, targets: usize) -> Result<Vec<f32>> {
+    let numbers: Vec<f32> = (0..part.len()).flat_map(|index| part.numbers_of(index)).collect();
+    if numbers.len() != part.len() * targets {
+        let each = match targets {
+            1 => "one".to_string(),
+            several => several.to_string(),
+        };
         let problem = format!(
-            "found {} numbers for {} sequences, expected one each",
-            targets.len(),
+            "found {} numbers for {} sequences, expected {each} each",
+            numbers.len(),
             part.len()
         );
         return Err(unusable(problem));
     }
-    Ok(targets)
+    Ok(numbers)
 }
 
 /// The logits of normalized sequences, `[sequences, classes]`, in the order of the part.

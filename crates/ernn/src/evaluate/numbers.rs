@@ -11,16 +11,20 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::quantiles::QuantileReport;
 use super::report::mean;
 
-/// Errors of numbers that were predicted.
+/// Errors of numbers that were predicted; of several targets together their means, of which a large unit makes the most.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct NumberReport {
+    /// Which of several targets this is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// In the unit of the numbers.
     pub mean_absolute_error: f64,
     /// In the unit of the numbers.
     pub root_mean_squared_error: f64,
-    /// Share of the variance that is explained; none where all true numbers are alike.
+    /// Share of the variance that is explained; none where all true numbers are alike. Of several targets the mean of theirs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub r2: Option<f64>,
     /// Mean of the true numbers.
@@ -30,9 +34,18 @@ pub struct NumberReport {
     /// The errors of saying always the mean of the sequences that were trained on; none where that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub always_mean: Option<AlwaysMean>,
-    /// (predicted, true) of some of the numbers, spread evenly over all: what a picture shows.
+    /// (predicted, true) of some of the numbers, spread evenly over all: what a picture shows. None of several targets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pairs: Vec<[f32; 2]>,
+    /// What is said without a model, where the numbers are the next values of channels.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub baselines: Vec<Baseline>,
+    /// How the quantiles fare, where some are predicted; the errors are then those of the one nearest to the median.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quantiles: Option<QuantileReport>,
+    /// Each of several targets.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<NumberReport>,
 }
 
 /// Pairs at most.
@@ -47,6 +60,53 @@ pub struct AlwaysMean {
     pub mean_absolute_error: f64,
     /// In the unit of the numbers.
     pub root_mean_squared_error: f64,
+}
+
+/// The errors of an answer that needs no model.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Baseline {
+    /// What it says.
+    pub name: String,
+    /// In the unit of the numbers.
+    pub mean_absolute_error: f64,
+    /// In the unit of the numbers.
+    pub root_mean_squared_error: f64,
+}
+
+impl Baseline {
+    /// Of pairs (said, true).
+    pub(super) fn new(name: &str, pairs: &[(f64, f64)]) -> Self {
+        let mean_of = |value: &dyn Fn(f64) -> f64| mean(pairs.iter().map(|(said, target)| value(said - target)));
+        Baseline {
+            name: name.to_string(),
+            mean_absolute_error: mean_of(&f64::abs),
+            root_mean_squared_error: mean_of(&|error| error.powi(2)).sqrt(),
+        }
+    }
+
+    /// Those that all parts, each of so many numbers, have, of all together.
+    fn pooled(parts: &[(usize, &NumberReport)]) -> Vec<Self> {
+        let first = parts.first().map_or(&[][..], |(_, part)| &part.baselines);
+        let count = parts.iter().map(|(count, _)| count).sum::<usize>().max(1) as f64;
+        let pooled = |own: &Baseline| {
+            let of_part = |(count, part): &(usize, &NumberReport)| {
+                let own = part.baselines.iter().find(|other| other.name == own.name)?;
+                let share = *count as f64;
+                Some([
+                    share * own.mean_absolute_error,
+                    share * own.root_mean_squared_error.powi(2),
+                ])
+            };
+            let all: Option<Vec<[f64; 2]>> = parts.iter().map(of_part).collect();
+            let sum = |place: usize| Some(all.as_ref()?.iter().map(|own| own[place]).sum::<f64>() / count);
+            Some(Baseline {
+                name: own.name.clone(),
+                mean_absolute_error: sum(0)?,
+                root_mean_squared_error: sum(1)?.sqrt(),
+            })
+        };
+        first.iter().filter_map(pooled).collect()
+    }
 }
 
 impl NumberReport {
@@ -73,11 +133,50 @@ impl NumberReport {
                     .map(|&(found, target)| [found as f32, target as f32])
                     .collect(),
             ),
+            ..NumberReport::default()
+        }
+    }
+
+    /// Of several targets of so many sequences; a picture shows them together if they have one unit.
+    pub(super) fn of_targets(sequences: usize, targets: Vec<NumberReport>, one_unit: bool) -> Self {
+        let parts: Vec<(usize, &NumberReport)> = targets.iter().map(|target| (sequences, target)).collect();
+        let own = targets.iter().map(|target| target.r2).collect::<Option<Vec<f64>>>();
+        let r2 = own.filter(|all| !all.is_empty()).map(|all| mean(all.iter().copied()));
+        let pooled = NumberReport::pooled(&parts);
+        NumberReport {
+            r2,
+            name: None,
+            pairs: if one_unit { pooled.pairs } else { Vec::new() },
+            targets: targets
+                .iter()
+                .map(|target| NumberReport {
+                    pairs: Vec::new(),
+                    ..target.clone()
+                })
+                .collect(),
+            ..pooled
         }
     }
 
     /// Several reports, each of so many numbers, as one of all.
     pub fn pooled(parts: &[(usize, &NumberReport)]) -> Self {
+        let targets = parts.first().map_or(0, |(_, part)| part.targets.len());
+        if targets > 0 && parts.iter().all(|(_, part)| part.targets.len() == targets) {
+            let pooled = |target: usize| {
+                let own: Vec<_> = parts
+                    .iter()
+                    .map(|&(count, part)| (count, &part.targets[target]))
+                    .collect();
+                NumberReport::pooled(&own)
+            };
+            let sequences = parts.iter().map(|(count, _)| count).sum();
+            let all = NumberReport::of_targets(sequences, (0..targets).map(pooled).collect(), false);
+            let pairs = parts.iter().flat_map(|(_, part)| part.pairs.iter().copied());
+            return NumberReport {
+                pairs: spread(pairs.collect()),
+                ..all
+            };
+        }
         let count = parts.iter().map(|(count, _)| count).sum::<usize>().max(1) as f64;
         let mean_of = |value: &dyn Fn(&NumberReport) -> f64| {
             parts
@@ -96,7 +195,15 @@ impl NumberReport {
         let mean_of_always = |all: &[(f64, &AlwaysMean)], value: &dyn Fn(&AlwaysMean) -> f64| {
             all.iter().map(|(weight, always)| weight * value(always)).sum::<f64>() / count
         };
+        let quantiles: Vec<_> = parts
+            .iter()
+            .map(|(count, part)| (*count, part.quantiles.as_ref()))
+            .collect();
         NumberReport {
+            name: parts.first().and_then(|(_, part)| part.name.clone()),
+            baselines: Baseline::pooled(parts),
+            quantiles: QuantileReport::pooled(&quantiles),
+            targets: Vec::new(),
             mean_absolute_error: mean_of(&|part| part.mean_absolute_error),
             root_mean_squared_error: error.sqrt(),
             r2: r2(error, variance),

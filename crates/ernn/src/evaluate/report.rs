@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::number_answers::NumberAnswers;
 use super::{Metric, NumberReport, Prediction, Reliability, Segments, Unknown};
 use crate::cell::Equilibria;
 use crate::checkpoint::null;
@@ -27,7 +28,7 @@ pub struct ClassReport {
 pub struct Evaluation {
     /// Sequences; steps where each has a target.
     pub examples: usize,
-    /// Mean cross-entropy of an example, in nats, unweighted; for regression the mean squared error.
+    /// Mean cross-entropy of an example, in nats, unweighted; for regression the mean squared error, of quantiles the mean pinball loss.
     #[serde(deserialize_with = "null::number")]
     pub loss: f64,
     /// Part of the examples that were classified correctly; none for regression.
@@ -119,18 +120,19 @@ impl Evaluation {
         }
     }
 
-    /// Of numbers: pairs (predicted, true), and the mean of those that were trained on.
-    pub(super) fn of_numbers(pairs: &[(f64, f64)], trained_mean: Option<f64>) -> Self {
-        Self::of_number_report(pairs.len(), NumberReport::new(pairs, trained_mean))
+    /// Of numbers.
+    pub(super) fn of_numbers(answers: &NumberAnswers) -> Self {
+        Self::of_number_report(answers.len(), answers.report())
     }
 
     /// Of so many numbers, from their errors.
     pub(super) fn of_number_report(examples: usize, numbers: NumberReport) -> Self {
         let error = numbers.root_mean_squared_error.powi(2);
+        let loss = numbers.quantiles.as_ref().map_or(error, |own| own.mean_pinball_loss);
         Evaluation {
             mean_squared_error: Some(error),
             numbers: Some(numbers),
-            ..Self::without_classes(examples, error)
+            ..Self::without_classes(examples, loss)
         }
     }
 

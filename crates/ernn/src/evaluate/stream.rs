@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::quantiles::in_order;
 use super::{Prediction, not_finite, prediction, unusable};
 use crate::checkpoint::SavedModel;
 use crate::data::Deriver;
@@ -130,6 +131,13 @@ impl<'a> Stream<'a> {
     /// The logits after the steps so far; none before the first.
     pub fn logits(&self) -> &[f32] {
         &self.logits
+    }
+
+    /// The numbers after the steps so far, of a model of numbers, `[targets, quantiles]`, quantiles in order; none before the first.
+    pub fn numbers(&self) -> Vec<f32> {
+        let mut numbers = self.logits.clone();
+        in_order(&mut numbers, self.saved.model.config().quantiles.len());
+        numbers
     }
 
     /// The class after the steps so far, or the next token; none before the first step.

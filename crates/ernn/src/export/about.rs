@@ -3,10 +3,10 @@
 use ernn_core::Format;
 
 use super::Prepared;
-use super::unit::target_name;
+use super::unit::{output_names, target_name};
 use crate::checkpoint::{Checksum, SavedModel};
-use crate::data::{Task, sound_features};
-use crate::names::line;
+use crate::data::{Task, list, sound_features};
+use crate::names::{counted, line};
 
 /// What a run knows of its model beyond the model's file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -98,9 +98,17 @@ pub(super) fn output(saved: &SavedModel) -> Option<String> {
                 .to_string(),
         );
     }
-    (saved.model.config().task == Task::Regression).then(|| match target_name(saved) {
-        Some(name) => format!("It says one number, \"{name}\" of the training data, in its unit."),
-        None => "It says one number, in the unit of the training data.".to_string(),
+    let config = saved.model.config();
+    (config.task == Task::Regression).then(|| match (config.classes, target_name(saved)) {
+        (1, Some(name)) if config.quantiles.is_empty() => {
+            format!("It says one number, \"{name}\" of the training data, in its unit.")
+        }
+        (1, _) if config.quantiles.is_empty() => "It says one number, in the unit of the training data.".to_string(),
+        (count, _) => format!(
+            "It says {}, in the units of the training data: {}.",
+            counted(count, "number"),
+            list(&output_names(saved))
+        ),
     })
 }
 

@@ -24,7 +24,7 @@ pub(super) fn plan(network: &Network) -> Plan {
         inputs: network.inputs,
         first: network.first,
         outputs: network.outputs,
-        unit: network.unit,
+        unit: network.unit.clone(),
         pooling: network.pooling,
         tokens: network.tokens,
         narrow: false,

@@ -36,16 +36,29 @@ impl Logits {
     }
 
     /// How far a logit of another compiler may be from the one that is stored.
-    pub fn bound(&self, unit: Option<Unit>) -> f32 {
-        let Logits::Float(all) = self else { return 0.0 };
-        let largest = |least: f32| {
-            all.iter()
-                .flatten()
-                .fold(least, |largest: f32, value| largest.max(value.abs()))
-        };
-        match unit {
-            Some(unit) => (FLOAT_BOUND * unit.deviation) as f32 + 8.0 * f32::EPSILON * largest(0.0),
-            None => FLOAT_BOUND as f32 * largest(1.0),
+    pub fn bound(&self) -> f32 {
+        FLOAT_BOUND as f32 * self.largest(0, 1).max(1.0)
+    }
+
+    /// The same of each output of a model of numbers; of whole numbers, of the number that is made of it.
+    pub fn bounds(&self, unit: &Unit) -> Vec<f32> {
+        let scales = unit.scales.iter();
+        match self {
+            Logits::Whole(..) => scales.map(Unit::bound).collect(),
+            Logits::Float(_) => scales
+                .enumerate()
+                .map(|(place, scale)| {
+                    let largest = self.largest(place, unit.scales.len());
+                    (FLOAT_BOUND * scale.deviation) as f32 + 8.0 * f32::EPSILON * largest
+                })
+                .collect(),
         }
+    }
+
+    /// The largest of every so many logits; 0 of whole numbers.
+    fn largest(&self, place: usize, outputs: usize) -> f32 {
+        let Logits::Float(all) = self else { return 0.0 };
+        let own = all.iter().flat_map(|all| all.iter().skip(place).step_by(outputs));
+        own.fold(0.0, |largest: f32, value| largest.max(value.abs()))
     }
 }

@@ -86,7 +86,7 @@ pub fn check_float(saved: &SavedModel, image: &[u8], samples: &Samples) -> Resul
     let expected = expected(saved, samples)?;
     let found = device_logits(image, samples);
     let outputs = saved.model.config().classes;
-    let parity = Parity::of(&expected, &found, outputs, Unit::of(saved));
+    let parity = Parity::of(&expected, &found, outputs, Unit::of(saved).as_ref());
     parity.judged()?;
     Ok(parity)
 }
@@ -118,7 +118,7 @@ pub fn device_logits(image: &[u8], samples: &Samples) -> Vec<Vec<f32>> {
 
 impl Parity {
     /// Compares logits `[steps, outputs]` of each sequence.
-    pub(super) fn of(expected: &[Vec<f32>], found: &[Vec<f32>], outputs: usize, unit: Option<Unit>) -> Self {
+    pub(super) fn of(expected: &[Vec<f32>], found: &[Vec<f32>], outputs: usize, unit: Option<&Unit>) -> Self {
         let mut parity = Parity {
             bound: FLOAT_BOUND,
             of_numbers: unit.is_some(),
@@ -156,12 +156,9 @@ impl Parity {
 }
 
 /// The largest difference of two rows of logits, as a share of the largest of them or of 1, or in a unit; infinite if one is no number.
-pub(super) fn difference(expected: &[f32], found: &[f32], unit: Option<Unit>) -> f64 {
+pub(super) fn difference(expected: &[f32], found: &[f32], unit: Option<&Unit>) -> f64 {
     if let Some(unit) = unit {
-        let pairs = expected.iter().zip(found);
-        return pairs.fold(0.0, |most: f64, (&expected, &found)| {
-            most.max(unit.difference(expected, found))
-        });
+        return unit.difference(expected, found);
     }
     let largest = expected
         .iter()

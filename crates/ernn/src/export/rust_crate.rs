@@ -10,8 +10,10 @@ use std::process::Command;
 use super::logits::Logits;
 use super::target::{Files, Form};
 use super::trial::{Trial, version};
+use super::unit::{Unit, output_names};
 use super::{Prepared, about};
 use crate::Result;
+use crate::data::TargetScale;
 use crate::names::line;
 
 /// The names of files of `ernn-core`, each with its text.
@@ -89,8 +91,12 @@ fn library(prepared: &Prepared) -> String {
     let mut template = include_str!("rust_crate.txt").to_string();
     if prepared.plan.unit.is_some() {
         let class = "let class = session.class(&mut scratch, &mut logits)?;";
-        let value = "session.logits(&mut scratch, &mut logits)?;\n//! let number = value(&logits);";
-        template = template.replace(class, value);
+        let number = match prepared.plan.outputs {
+            1 => "let number = value(&logits);",
+            _ => "let numbers = values(&logits);",
+        };
+        let value = format!("session.logits(&mut scratch, &mut logits)?;\n//! {number}");
+        template = template.replace(class, &value);
     }
     let (code, number) = match prepared.logits {
         Logits::Float(_) => (template.clone(), "f32"),
@@ -149,21 +155,24 @@ fn library(prepared: &Prepared) -> String {
 
 /// The function that makes the number of an output, and its test; nothing of a model of classes.
 fn value(prepared: &Prepared, number: &str) -> String {
-    let Some(unit) = prepared.plan.unit else {
+    let Some(unit) = &prepared.plan.unit else {
         return String::new();
+    };
+    let [scale] = &unit.scales[..] else {
+        return values(prepared, unit, number);
     };
     let (body, one) = match prepared.logits {
         Logits::Float(_) => ("logits[0]".to_string(), "logits[0]".to_string()),
         Logits::Whole(..) => {
-            let [mean, deviation] = [unit.mean as f32, unit.deviation as f32];
+            let [mean, deviation] = [scale.mean as f32, scale.deviation as f32];
             let made = format!("{mean:?} + {deviation:?} * (logits[0] as f32 / LOGIT_SCALE)");
-            (made, format!("{:?}", unit.number(1.0) as f32))
+            (made, format!("{:?}", unit.number(0, 1.0) as f32))
         }
     };
     let test = match prepared.logits {
         Logits::Float(_) => "assert_eq!(value(&[1.5]), 1.5);".to_string(),
         Logits::Whole(..) => {
-            let bound = (1e-5 * (unit.mean.abs() + unit.deviation)) as f32;
+            let bound = Unit::bound(scale);
             format!("assert!((value(&[65_536]) - {one}).abs() <= {bound:?});")
         }
     };
@@ -171,6 +180,56 @@ fn value(prepared: &Prepared, number: &str) -> String {
         "\n/// The number that the model was trained for, in the unit of the training data.\n\
          pub fn value(logits: &[{number}; SIZES.outputs]) -> f32 {{\n    {body}\n}}\n\n\
          #[cfg(test)]\n#[test]\nfn an_output_becomes_the_number() {{\n    {test}\n}}\n"
+    )
+}
+
+/// The function that makes the numbers of several outputs, their names, and its test.
+fn values(prepared: &Prepared, unit: &Unit, number: &str) -> String {
+    let names: Vec<String> = output_names(prepared.saved)
+        .iter()
+        .map(|name| format!("{name:?}"))
+        .collect();
+    let pair = |scale: &TargetScale| format!("({:?}, {:?})", scale.mean as f32, scale.deviation as f32);
+    let scales: Vec<String> = unit.scales.iter().map(pair).collect();
+    let (one, made, scales) = match prepared.logits {
+        Logits::Float(_) => (
+            "1.0",
+            "for (value, logit) in values.iter_mut().zip(logits) {\n        *value = *logit;",
+            String::new(),
+        ),
+        Logits::Whole(..) => (
+            "65_536",
+            "for ((value, logit), (mean, deviation)) in values.iter_mut().zip(logits).zip(SCALES) {\n        *value = mean + deviation * (*logit as f32 / LOGIT_SCALE);",
+            format!(
+                "\n/// Mean and deviation of the numbers of each output.\nconst SCALES: [(f32, f32); SIZES.outputs] = [{}];\n",
+                scales.join(", ")
+            ),
+        ),
+    };
+    let (ordered, said) = match unit.quantiles {
+        1 => (String::new(), ""),
+        each => (
+            format!(
+                "    for row in values.chunks_mut({each}) {{\n        row.sort_unstable_by(f32::total_cmp);\n    }}\n"
+            ),
+            ", the quantiles of one in rising order",
+        ),
+    };
+    let expected = match prepared.logits {
+        Logits::Float(_) => vec![1.0; unit.scales.len()],
+        Logits::Whole(..) => unit.numbers(unit.scales.iter().map(|_| 1.0)),
+    };
+    let bounds: Vec<f32> = unit.scales.iter().map(Unit::bound).collect();
+    let names = names.join(", ");
+    format!(
+        "\n/// Names of the numbers, in their order.\npub const VALUES: [&str; SIZES.outputs] = [{names}];\n{scales}\n\
+         /// The numbers that the model was trained for, in the units of the training data{said}.\n\
+         pub fn values(logits: &[{number}; SIZES.outputs]) -> [f32; SIZES.outputs] {{\n    let mut values = [0.0; SIZES.outputs];\n    \
+         {made}\n    }}\n{ordered}    values\n}}\n\n\
+         #[cfg(test)]\n#[test]\nfn outputs_become_the_numbers() {{\n    let found = values(&[{one}; SIZES.outputs]);\n    \
+         let (expected, bounds): ([f32; SIZES.outputs], [f32; SIZES.outputs]) = ({expected:?}, {bounds:?});\n    \
+         for ((found, expected), bound) in found.iter().zip(expected).zip(bounds) {{\n        \
+         assert!((found - expected).abs() <= bound);\n    }}\n}}\n"
     )
 }
 

@@ -14,7 +14,7 @@ pub struct Samples {
     pub features: usize,
     /// The class of each sequence, where it is known.
     pub labels: Vec<u32>,
-    /// The number to predict of each sequence, where it is known.
+    /// The numbers to predict of each sequence, one after the other, where they are known.
     pub numbers: Vec<f32>,
     /// Whether they are data, and not drawn.
     pub real: bool,
@@ -55,7 +55,7 @@ impl Samples {
             sequences,
             features,
             labels,
-            numbers: chosen.iter().filter_map(|&index| view.number(index)).collect(),
+            numbers: chosen.iter().flat_map(|&index| view.numbers_of(index)).collect(),
             real: true,
         })
     }

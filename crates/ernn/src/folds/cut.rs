@@ -12,6 +12,8 @@ pub(super) fn dataset_of(dataset: &Dataset, cut: &Folds, fold: usize) -> Dataset
         classes: dataset.classes.clone(),
         vocabulary: dataset.vocabulary.clone(),
         group_names: dataset.group_names.clone(),
+        target_names: dataset.target_names.clone(),
+        forecast: dataset.forecast.clone(),
         task: dataset.task,
         train: dataset.train.select(&cut.rest(fold)),
         validation: dataset.validation.clone(),

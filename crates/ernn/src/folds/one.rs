@@ -90,11 +90,12 @@ fn ended(dataset: &Dataset, config: &RunConfig, path: &Path) -> Result<Option<Do
             ..diverged(past.error.as_deref().unwrap_or("diverged"))
         })),
         _ => {
-            let outputs = outputs(dataset, &SavedModel::load(path)?)?;
+            let model = SavedModel::load(path)?;
+            let outputs = outputs(dataset, &model)?;
             Ok(Some(Done {
                 result: FoldResult {
                     classes: classes(dataset, &outputs),
-                    numbers: numbers(dataset, &outputs),
+                    numbers: numbers(dataset, &outputs, &model.model.config().quantiles),
                     evaluation: Some(past.evaluation.clone()),
                     train_seconds: past.train_seconds,
                 },
@@ -111,7 +112,7 @@ fn done(dataset: &Dataset, model: &SavedModel, report: &Report) -> Result<Done> 
     Ok(Done {
         result: FoldResult {
             classes: classes(dataset, &outputs),
-            numbers: numbers(dataset, &outputs),
+            numbers: numbers(dataset, &outputs, &model.model.config().quantiles),
             evaluation: Some(report.evaluation.clone()),
             train_seconds: report.train_seconds,
         },
@@ -145,7 +146,8 @@ fn outputs(dataset: &Dataset, model: &SavedModel) -> Result<Vec<Vec<f64>>> {
         }
         Task::Regression => {
             let found = evaluate::predict_numbers(model, held_out, &[])?;
-            Ok(found.into_iter().map(|number| vec![f64::from(number)]).collect())
+            let rows = found.chunks_exact(model.model.config().classes);
+            Ok(rows.map(|row| row.iter().copied().map(f64::from).collect()).collect())
         }
         _ => Ok(Vec::new()),
     }
@@ -159,12 +161,15 @@ fn classes(dataset: &Dataset, outputs: &[Vec<f64>]) -> Vec<usize> {
     outputs.iter().map(|row| evaluate::first_largest(row)).collect()
 }
 
-/// The numbers that were said; none for other tasks.
-fn numbers(dataset: &Dataset, outputs: &[Vec<f64>]) -> Vec<f64> {
-    match dataset.task {
-        Task::Regression => outputs.iter().map(|row| row[0]).collect(),
-        _ => Vec::new(),
+/// The numbers that were said, one a target; none for other tasks.
+fn numbers(dataset: &Dataset, outputs: &[Vec<f64>], quantiles: &[f64]) -> Vec<Vec<f64>> {
+    if dataset.task != Task::Regression {
+        return Vec::new();
     }
+    let place = evaluate::nearest_to_median(quantiles);
+    let each = quantiles.len().max(1);
+    let points = |row: &Vec<f64>| row.iter().copied().skip(place).step_by(each).collect();
+    outputs.iter().map(points).collect()
 }
 
 /// Does `count` pieces of work, as many at a time as there are threads; each gets its number and its threads. What comes back stands in

@@ -144,7 +144,8 @@ impl<'a> Run<'a> {
         };
         let report = self.report(&done, 1);
         if let Some(path) = &path {
-            folder::write_predictions(path, &predictions::csv(self.dataset, &self.cut, &done))?;
+            let lines = predictions::csv(self.dataset, &self.cut, &done, &self.config.training.quantiles);
+            folder::write_predictions(path, &lines)?;
             folder::write_numbers(path, &report)?;
         }
         match self.request.final_model {

@@ -10,10 +10,12 @@ mod distillation;
 mod dropout;
 mod loss;
 mod number_loss;
+mod pinball;
 mod readout;
 
 pub use distillation::{Distillation, SoftTargets, distilled_cross_entropy};
 pub use dropout::{apply_mask, dropout_mask};
 pub use loss::{balanced_class_weights, cross_entropy, softmax, weighted_cross_entropy};
 pub use number_loss::{NumberLoss, number_loss};
+pub use pinball::{pinball, pinball_loss};
 pub use readout::Readout;

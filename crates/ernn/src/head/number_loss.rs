@@ -59,7 +59,7 @@ impl NumberLoss {
     }
 }
 
-/// Mean loss of predictions `[sequences]`; sets their gradient.
+/// Mean loss of predictions `[sequences, targets]`; sets their gradient.
 ///
 /// # Panics
 /// If there is not one target a prediction.

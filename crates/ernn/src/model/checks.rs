@@ -63,8 +63,9 @@ impl<F: Real> Model<F> {
             Task::StepClassification | Task::NextToken if labels != steps => {
                 return error("labels", labels, format!("{steps}, one a step"));
             }
-            Task::Regression if batch.numbers.len() != sequences => {
-                return error("numbers", batch.numbers.len(), format!("{sequences}, one a sequence"));
+            Task::Regression if batch.numbers.len() != sequences * self.config.targets() => {
+                let expected = format!("{} for each of {sequences} sequences", self.config.targets());
+                return error("numbers", batch.numbers.len(), expected);
             }
             Task::Regression => return Ok(()),
             _ => {}

@@ -15,7 +15,7 @@ use crate::{Error, Result};
 pub struct ModelConfig {
     /// `d`, values a step; of tokens, the size of the embedding.
     pub input_size: usize,
-    /// Number of classes; 1 for regression.
+    /// Number of classes; for regression of outputs, one for each target and quantile.
     pub classes: usize,
     /// The cells, from input to readout.
     pub layers: Vec<CellConfig>,
@@ -42,6 +42,9 @@ pub struct ModelConfig {
     /// through the rounding.
     #[serde(default, skip_serializing_if = "Quantize::is_none")]
     pub quantize: Quantize,
+    /// For regression: the quantiles of each target that the outputs are, rising; empty: one output a target.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quantiles: Vec<f64>,
 }
 
 /// What matrices are rounded to before they are used.
@@ -94,6 +97,7 @@ impl ModelConfig {
             embedding: None,
             embedding_dropout: 0.0,
             quantize: Quantize::None,
+            quantiles: Vec::new(),
         }
     }
 
@@ -103,9 +107,9 @@ impl ModelConfig {
             return Err(Error::setting("input_size", "0", "at least 1"));
         }
         match (self.task, self.classes) {
-            (Task::Regression, 1) => {}
-            (Task::Regression, _) => {
-                return Err(Error::setting("classes", self.classes, "1, the number of a regression"));
+            (Task::Regression, outputs) => check_outputs(outputs, &self.quantiles)?,
+            _ if !self.quantiles.is_empty() => {
+                return Err(Error::setting("quantiles", list(&self.quantiles), "none of classes"));
             }
             (_, 0 | 1) => return Err(Error::setting("classes", self.classes, "at least 2")),
             _ => {}
@@ -158,6 +162,11 @@ impl ModelConfig {
             folded.round_weights();
         }
         folded
+    }
+
+    /// Numbers that a regression predicts of each sequence.
+    pub fn targets(&self) -> usize {
+        self.classes / self.quantiles.len().max(1)
     }
 
     /// Whether anything is dropped in training.
@@ -231,5 +240,73 @@ impl ModelConfig {
                 .and_then(|embedding| embedding.span(self.input_size, start)),
         );
         spans
+    }
+}
+
+/// Refuses quantiles that are none, and outputs that are not one for each of them.
+fn check_outputs(outputs: usize, quantiles: &[f64]) -> Result<()> {
+    check_quantiles(quantiles)?;
+    let each = quantiles.len().max(1);
+    if outputs > 0 && outputs.is_multiple_of(each) {
+        return Ok(());
+    }
+    let expected = match each {
+        1 => "at least 1, a number for each target".to_string(),
+        _ => format!("a multiple of {each}, a number for each target and quantile"),
+    };
+    Err(Error::setting("classes", outputs, expected))
+}
+
+/// Refuses quantiles that do not rise between 0 and 1.
+///
+/// # Errors
+/// Names them all.
+pub fn check_quantiles(quantiles: &[f64]) -> Result<()> {
+    let inside = quantiles.iter().all(|&quantile| quantile > 0.0 && quantile < 1.0);
+    if inside && quantiles.windows(2).all(|pair| pair[0] < pair[1]) {
+        return Ok(());
+    }
+    let expected = "numbers between 0 and 1, each larger than the one before, such as 0.1,0.5,0.9";
+    Err(Error::setting("quantiles", list(quantiles), expected))
+}
+
+fn list(quantiles: &[f64]) -> String {
+    let texts: Vec<String> = quantiles.iter().map(f64::to_string).collect();
+    texts.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_rise_between_0_and_1_and_share_the_outputs() {
+        let config = |task, classes, quantiles: &[f64]| ModelConfig {
+            task,
+            quantiles: quantiles.to_vec(),
+            ..ModelConfig::new(2, classes, vec![CellConfig::of_kind("rnn").unwrap()])
+        };
+        for (classes, quantiles, targets) in [(1, &[][..], 1), (3, &[], 3), (6, &[0.1, 0.5, 0.9], 2)] {
+            let config = config(Task::Regression, classes, quantiles);
+            config.check().unwrap();
+            assert_eq!(config.targets(), targets);
+        }
+        for quantiles in [&[0.0, 0.5][..], &[0.5, 1.0], &[0.5, 0.5], &[0.9, 0.1], &[f64::NAN]] {
+            let error = config(Task::Regression, quantiles.len(), quantiles)
+                .check()
+                .unwrap_err()
+                .to_string();
+            assert!(
+                error.contains("quantiles: found ") && error.contains("larger than the one before"),
+                "{error}"
+            );
+        }
+        let error = config(Task::Regression, 4, &[0.1, 0.5, 0.9])
+            .check()
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("a multiple of 3"), "{error}");
+        assert!(config(Task::Regression, 0, &[]).check().is_err());
+        assert!(config(Task::Classification, 3, &[0.1, 0.5, 0.9]).check().is_err());
     }
 }

@@ -24,7 +24,7 @@ use ernn_kernels::{Panels, Real, SoftmaxWorkspace};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-pub use self::config::{ModelConfig, Quantize};
+pub use self::config::{ModelConfig, Quantize, check_quantiles};
 pub use self::embedding::Embedding;
 use self::layers::{AtTop, FoldedLayer, LayerDropout, LayerWorkspace, Pass};
 pub use self::pieces::State;
@@ -34,10 +34,10 @@ pub use self::runner::Runner;
 pub use self::states::LayerStates;
 use crate::batch::Batch;
 use crate::cell::{CellConfig, Equilibria, Span};
-use crate::data::Task;
+use crate::data::{TargetScale, Task};
 use crate::head::{
     Distillation, NumberLoss, SoftTargets, apply_mask, distilled_cross_entropy, dropout_mask, number_loss,
-    weighted_cross_entropy,
+    pinball_loss, weighted_cross_entropy,
 };
 use crate::{Error, Result};
 
@@ -115,7 +115,7 @@ pub struct LossOptions<F> {
     /// carried and no gradient flows. Memory then grows with the piece, not with the sequence. `None`, or a piece as long as the
     /// longest sequence: all of it.
     pub tbptt: Option<usize>,
-    /// What is made small where numbers are learned.
+    /// What is made small where numbers are learned, and no quantiles.
     pub loss: NumberLoss,
     /// How much the batch's soft targets count, for classes of sequences. `None`: there are none.
     pub distillation: Option<Distillation>,
@@ -207,14 +207,31 @@ impl<F: Real> Model<F> {
         &mut self.parameters
     }
 
-    /// Changes the readout so that each number `z` it gave becomes `deviation z + mean`.
-    pub fn scale_output(&mut self, mean: f64, deviation: f64) {
-        let (own, outputs) = (self.readout_range(), self.config.classes);
-        let (weight, bias) = self.parameters[own].split_at_mut(outputs * self.config.readout().inputs);
-        let times = |value: &F| value.to_f64() * deviation;
-        weight.iter_mut().for_each(|value| *value = F::from_f64(times(value)));
-        bias.iter_mut()
-            .for_each(|value| *value = F::from_f64(times(value) + mean));
+    /// Changes the readout so that each number `z` it gave becomes `deviation z + mean`, by the scale of its target; without scales nothing.
+    ///
+    /// # Panics
+    /// If there is not one a target.
+    pub fn scale_outputs(&mut self, scales: &[TargetScale]) {
+        if scales.is_empty() {
+            return;
+        }
+        assert_eq!(scales.len(), self.config.targets(), "one scale a target");
+        let (own, readout) = (self.readout_range(), self.config.readout());
+        let (weight, bias) = self.parameters[own].split_at_mut(readout.classes * readout.inputs);
+        let each = readout.classes / scales.len();
+        let rows = weight.chunks_exact_mut(readout.inputs).zip(bias);
+        for ((weight, bias), scale) in rows.zip(scales.iter().flat_map(|scale| std::iter::repeat_n(scale, each))) {
+            let times = |value: &F| value.to_f64() * scale.deviation;
+            weight.iter_mut().for_each(|value| *value = F::from_f64(times(value)));
+            *bias = F::from_f64(times(bias) + scale.mean);
+        }
+    }
+
+    /// Changes the readout so that each logit is this many times what it was.
+    pub fn scale_logits(&mut self, factor: f64) {
+        let own = self.readout_range();
+        let scaled = |value: &F| F::from_f64(value.to_f64() * factor);
+        self.parameters[own].iter_mut().for_each(|value| *value = scaled(value));
     }
 
     /// The folded cells of each layer, and the readout's parameters.
@@ -406,6 +423,10 @@ impl<F: Real> Model<F> {
         readout.forward(parameters, &pooled, &mut logits);
         let at_logits = &mut workspace.logit_gradient;
         let (loss, correct) = match self.config.task {
+            Task::Regression if !self.config.quantiles.is_empty() => {
+                let loss = pinball_loss(&self.config.quantiles, &logits, &batch.numbers, at_logits);
+                (loss, 0)
+            }
             Task::Regression => (number_loss(options.loss, &logits, &batch.numbers, at_logits), 0),
             _ => (
                 class_loss(&logits, readout.classes, batch, options, at_logits),

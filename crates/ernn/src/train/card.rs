@@ -13,6 +13,8 @@ use crate::names::{counted, markdown};
 
 /// A class with fewer sequences to train on is named among the limits.
 const FEW: usize = 20;
+/// Ranges of numbers that are said.
+const FEW_TARGETS: usize = 3;
 
 /// All that a card is made of.
 pub(crate) struct Card<'a> {
@@ -149,9 +151,15 @@ impl<'a> Card<'a> {
                 markdown(&list(&self.dataset.classes))
             )),
             Task::Regression => {
-                let target = self.report.settings.data.table.target.as_deref();
-                let named = target.map_or_else(String::new, |target| format!(" `{}`", markdown(target)));
-                Some(format!("Answers: the number{named}, in the unit of the data"))
+                let names = &self.dataset.target_names;
+                Some(match (self.dataset.train.targets(), names.as_slice()) {
+                    (1, [name]) => format!("Answers: the number `{}`, in the unit of the data", markdown(name)),
+                    (0 | 1, _) => "Answers: the number, in the unit of the data".to_string(),
+                    (count, _) => format!(
+                        "Answers: {count} numbers ({}), in the units of the data",
+                        markdown(&list(names))
+                    ),
+                })
             }
             Task::NextToken => None,
         }
@@ -160,7 +168,7 @@ impl<'a> Card<'a> {
     /// The parts that the run had, with their names; of a test part that was not read its number of sequences alone.
     fn parts(&self) -> Vec<PartFacts> {
         let classes = self.dataset.classes.len();
-        let of = |name, view: &View| PartFacts::of(name, &view.clone().scaled(None), classes);
+        let of = |name, view: &View| PartFacts::of(name, &view.clone().scaled(&[]), classes);
         let mut parts = vec![of("trained on", &self.fit)];
         parts.extend(self.validation.as_ref().map(|view| of("validation", view)));
         parts.extend(self.dataset.test.as_ref().map(|test| match self.report.part {
@@ -413,7 +421,7 @@ impl<'a> Card<'a> {
 
     /// Answers that it has not learned, or hardly.
     fn unknown_answers(&self) -> Vec<String> {
-        let facts = PartFacts::of("", &self.fit.clone().scaled(None), self.dataset.classes.len());
+        let facts = PartFacts::of("", &self.fit.clone().scaled(&[]), self.dataset.classes.len());
         match self.task() {
             Task::Classification | Task::StepClassification => {
                 let what = if self.task() == Task::Classification {
@@ -440,9 +448,10 @@ impl<'a> Card<'a> {
                 lines
             }
             Task::Regression => facts
-                .target_range
+                .target_ranges
+                .iter()
                 .map(|[low, high]| format!("It was trained on numbers from {low} to {high}."))
-                .into_iter()
+                .take(FEW_TARGETS)
                 .collect(),
             Task::NextToken => vec![format!(
                 "Tokens outside its vocabulary of {} are all alike to it.",

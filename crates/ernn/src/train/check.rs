@@ -6,6 +6,7 @@ use super::{RunConfig, TrainingSettings};
 use crate::cell::{CellConfig, LARGEST, check_positive};
 use crate::checkpoint::UNKNOWN;
 use crate::data::Dataset;
+use crate::model::check_quantiles;
 use crate::optim::{OptimizerConfig, Schedule};
 use crate::{Error, Result};
 
@@ -104,6 +105,13 @@ impl TrainingSettings {
             "a share of zeros, from 0 up to, but not including, 1",
         )?;
         self.check_augmentation()?;
+        check_quantiles(&self.quantiles)?;
+        demand(
+            self.quantiles.is_empty() || self.loss.is_default(),
+            "loss",
+            format!("{:?} beside quantiles", self.loss).to_lowercase(),
+            "none: quantiles have the pinball loss",
+        )?;
         if let Some(teacher) = &self.teacher {
             teacher.check()?;
         }

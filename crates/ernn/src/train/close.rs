@@ -30,9 +30,7 @@ impl Close<'_> {
             }
             _ => {}
         }
-        if let Some(scale) = self.parts.targets {
-            model.scale_output(scale.mean, scale.deviation);
-        }
+        model.scale_outputs(&self.parts.targets);
         let decision = self.decide(&mut model)?;
         let model = SavedModel {
             provenance: self.provenance(),
@@ -81,7 +79,7 @@ impl Close<'_> {
             };
         }
         if let Some(found) = decision.calibration {
-            model.scale_output(0.0, 1.0 / found.temperature);
+            model.scale_logits(1.0 / found.temperature);
         }
         if training.smooth && task == Task::StepClassification {
             let part = validation.unwrap_or(&self.parts.fit);
@@ -106,7 +104,13 @@ impl Close<'_> {
             version: env!("CARGO_PKG_VERSION").to_string(),
             best_epoch: best.map_or(0, |best| best.epoch),
             validation_accuracy: best.and_then(|best| best.accuracy),
-            targets: self.parts.targets,
+            targets: self.parts.targets.clone(),
+            forecast: self.run.dataset.forecast.clone(),
+            // A single one is what the settings call it.
+            target_names: match &self.run.dataset.target_names[..] {
+                [_] => Vec::new(),
+                names => names.to_vec(),
+            },
         }
     }
 
@@ -125,7 +129,7 @@ impl Close<'_> {
             None => ("train", &self.parts.fit),
         };
         // Numbers in their own unit, as the model gives them now.
-        let part = part.clone().scaled(None);
+        let part = part.clone().scaled(&[]);
         let found = evaluate::evaluate_prepared(model, &part)?;
         Ok((name, found.at_rate(self.run.dataset.rate())))
     }

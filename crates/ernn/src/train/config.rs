@@ -151,6 +151,9 @@ pub struct TrainingSettings {
     /// What is made small where numbers are learned, on their scale (a standard deviation of 1).
     #[serde(default, skip_serializing_if = "NumberLoss::is_default")]
     pub loss: NumberLoss,
+    /// The quantiles of the numbers that are predicted, rising, by their pinball loss; empty: the numbers, by `loss`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quantiles: Vec<f64>,
     /// Whether rare classes weigh more.
     pub class_weights: ClassWeights,
     /// Standard deviation of the noise added to the normalized inputs during training.
@@ -374,7 +377,7 @@ impl RunConfig {
         let classes = match dataset.task {
             Task::Classification | Task::StepClassification => dataset.classes.len(),
             Task::NextToken => dataset.vocabulary.len(),
-            Task::Regression => 1,
+            Task::Regression => dataset.train.targets().max(1) * self.training.quantiles.len().max(1),
         };
         ModelConfig {
             dropout: self.model.dropout,
@@ -389,6 +392,10 @@ impl RunConfig {
             }),
             embedding_dropout: embedding.map_or(0.0, |embedding| embedding.dropout),
             quantize: self.training.quantize,
+            quantiles: match dataset.task {
+                Task::Regression => self.training.quantiles.clone(),
+                _ => Vec::new(),
+            },
             ..ModelConfig::new(inputs, classes, self.model.layers.clone())
         }
     }

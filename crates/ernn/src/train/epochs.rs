@@ -11,8 +11,8 @@ use super::{BatchProgress, ClassWeights, Observer, RunConfig, RunFolder, Trainin
 use crate::batch::{self, Batch, Noise, Streams};
 use crate::cell::Span;
 use crate::checkpoint::{Best, EpochRecord, Phase, RunState, Tally};
-use crate::data::Task;
-use crate::evaluate::{self, Evaluation};
+use crate::data::{TargetScale, Task};
+use crate::evaluate::{self, Evaluation, NumberReport};
 use crate::model::{LossOptions, Model, ModelConfig, State, Workspace};
 use crate::optim::{self, Optimizer};
 use crate::{Error, Result};
@@ -85,7 +85,7 @@ impl<'a> Pass<'a> {
         let mut model = Model::new(model, settings.seed)?;
         let begins = state.parameters.is_empty();
         if let Some(path) = settings.from.as_deref().filter(|_| begins) {
-            from::take_over(&mut model, path, parts.targets)?;
+            from::take_over(&mut model, path, &parts.targets)?;
         }
         let mut optimizer = Optimizer::new(settings.optimizer.clone(), model.parameters().len());
         if !state.parameters.is_empty() {
@@ -382,8 +382,18 @@ impl<'a> Pass<'a> {
 
     /// The error of numbers to predict, in their unit.
     fn error_in_unit(&self, measured: Option<&Evaluation>) -> Option<f64> {
-        let error = measured?.numbers.as_ref()?.root_mean_squared_error;
-        Some(self.parts.targets.map_or(error, |scale| scale.deviation * error))
+        let numbers = measured?.numbers.as_ref()?;
+        let scaled = |(report, scale): (&NumberReport, &TargetScale)| report.root_mean_squared_error * scale.deviation;
+        let each = match numbers.targets.is_empty() {
+            true => std::slice::from_ref(numbers),
+            false => &numbers.targets,
+        };
+        let mut errors = each.iter().zip(&self.parts.targets).map(scaled);
+        if each.len() == 1 {
+            return errors.next();
+        }
+        let squares: f64 = errors.map(|error| error.powi(2)).sum();
+        Some((squares / each.len() as f64).sqrt())
     }
 
     /// Books the epochs since the last measurement: record, best parameters, counters.

@@ -46,6 +46,9 @@ fn in_order_of<'d>(saved: &SavedModel, path: &Path, dataset: &'d Dataset) -> Res
     if let Some(order) = channels {
         ordered.feature_names = order.iter().map(|&from| dataset.feature_names[from].clone()).collect();
         ordered.parts_mut().for_each(|part| part.reorder(&order));
+        for channel in ordered.forecast.iter_mut().flat_map(|forecast| &mut forecast.channels) {
+            *channel = order.iter().position(|from| from == channel).unwrap_or(*channel);
+        }
     }
     if let Some(classes) = classes {
         ordered.relabel(classes)?;
@@ -84,15 +87,17 @@ fn named(names: &[String]) -> String {
 
 /// Puts the weights of a model file in the place of the drawn ones. Its readout gives numbers in their own unit, the run learns them on a
 /// scale.
-pub(super) fn take_over(model: &mut Model<f32>, path: &Path, targets: Option<TargetScale>) -> Result<()> {
+pub(super) fn take_over(model: &mut Model<f32>, path: &Path, targets: &[TargetScale]) -> Result<()> {
     let saved = SavedModel::load(path)?;
     if saved.model.spans() != model.spans() {
         return Err(refusal(&saved.model, model, path));
     }
     model.parameters_mut().copy_from_slice(saved.model.parameters());
-    if let Some(scale) = targets {
-        model.scale_output(-scale.mean / scale.deviation, 1.0 / scale.deviation);
-    }
+    let inverse = |scale: &TargetScale| TargetScale {
+        mean: -scale.mean / scale.deviation,
+        deviation: 1.0 / scale.deviation,
+    };
+    model.scale_outputs(&targets.iter().map(inverse).collect::<Vec<_>>());
     Ok(())
 }
 

@@ -212,6 +212,7 @@ mod tests {
             (Kind::Whole | Kind::WholeOrName, _) => Value::Integer(3),
             (Kind::Wholes, _) => Value::Array(vec![Value::Integer(3)]),
             (Kind::Number, _) => Value::Float(0.125),
+            (Kind::Numbers, _) => Value::Array(vec![Value::Float(0.125), Value::Float(0.5)]),
             (Kind::Switch, _) => Value::Boolean(true),
             (Kind::Text, _) => name("a,b,c"),
             (Kind::Paths, _) => Value::Array(vec![name("run")]),

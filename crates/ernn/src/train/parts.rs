@@ -4,8 +4,8 @@ use super::teacher::{self, Taught};
 use super::{ClassWeights, RunConfig};
 use crate::checkpoint::{Checksum, Phase};
 use crate::data::{self, Dataset, Derivation, NoiseKind, Normalization, Part, TargetScale, Task, Values, View};
-use crate::head;
 use crate::{Error, Result};
+use crate::{head, names};
 
 /// The parts of one pass of a run.
 #[derive(Clone, Debug)]
@@ -18,8 +18,8 @@ pub(super) struct Parts<'a> {
     pub derivation: Derivation,
     /// The same, of the channels of the data and the derived ones.
     pub normalization: Normalization,
-    /// The scale of the numbers to predict, fitted on the sequences to train on alone.
-    pub targets: Option<TargetScale>,
+    /// The scale of each number to predict, fitted on the sequences to train on alone.
+    pub targets: Vec<TargetScale>,
     /// Weight of each class in the loss.
     pub class_weights: Option<Vec<f32>>,
     /// What a teacher says of the sequences to train on.
@@ -46,11 +46,11 @@ impl<'a> Parts<'a> {
         let augmentation = config.training.augmentation();
         let augmenter = augmentation.ready(&config.model.transforms, &fit, &dataset.feature_names, dataset.task)?;
         Ok(Parts {
-            fit: fit.normalized(&normalization)?.scaled(targets).augmented(augmenter),
+            fit: fit.normalized(&normalization)?.scaled(&targets).augmented(augmenter),
             validation: validation
                 .map(|validation| {
                     let validation = validation.derived(&derivation)?.normalized(&normalization)?;
-                    Ok(validation.scaled(targets))
+                    Ok(validation.scaled(&targets))
                 })
                 .transpose()?,
             derivation,
@@ -160,10 +160,7 @@ fn check_targets(dataset: &Dataset) -> Result<()> {
         Task::NextToken if dataset.train.steps() < 2 => {
             return refuse("found fewer than two tokens, expected a text to learn from".to_string());
         }
-        Task::Regression if dataset.train.numbers.len() != dataset.train.len() => {
-            return refuse("found sequences without a number, expected one for each".to_string());
-        }
-        Task::Regression => return check_numbers(&dataset.train).or_else(refuse),
+        Task::Regression => return check_numbers(dataset).or_else(refuse),
         Task::NextToken => return Ok(()),
     }
     if !dataset.is_labelled() {
@@ -181,15 +178,35 @@ fn check_targets(dataset: &Dataset) -> Result<()> {
 }
 
 /// Says what is wrong with the numbers to predict.
-fn check_numbers(part: &Part) -> std::result::Result<(), String> {
-    let first = part.numbers[0];
-    match part.len() > 1 && part.numbers.iter().all(|&number| number == first) {
-        false => Ok(()),
-        true => Err(format!(
-            "found the number {first} to predict for each of {} sequences, expected numbers that differ",
-            part.len()
-        )),
+fn check_numbers(dataset: &Dataset) -> std::result::Result<(), String> {
+    let part = &dataset.train;
+    let targets = part.targets();
+    if targets == 0 || part.numbers.len() != part.len() * targets {
+        return Err("found sequences without a number, expected one for each".to_string());
     }
+    for target in 0..targets {
+        let numbers = || part.numbers.iter().skip(target).step_by(targets);
+        let first = part.numbers[target];
+        if part.len() > 1 && numbers().all(|&number| number == first) {
+            let name = match &dataset.target_names[..] {
+                names if targets > 1 && names.len() == targets => format!(" of {}", names::line(&names[target])),
+                _ => String::new(),
+            };
+            let count = part.len();
+            return Err(format!(
+                "found the number {first}{name} to predict for each of {count} sequences, expected numbers that differ"
+            ));
+        }
+    }
+    for other in [&dataset.validation, &dataset.test].into_iter().flatten() {
+        if other.targets() != targets {
+            return Err(format!(
+                "found {} numbers to predict of each sequence in one part, {targets} in another",
+                other.targets()
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Says what is wrong with the weights of the training sequences.

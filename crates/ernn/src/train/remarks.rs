@@ -20,6 +20,7 @@ use crate::cell::{CellConfig, ErnnConfig, StepSizes};
 use crate::checkpoint::{EpochRecord, Phase};
 use crate::data::{Task, View};
 use crate::evaluate;
+use crate::head::pinball_loss;
 use crate::model::{Model, ModelConfig};
 use crate::optim::OptimizerConfig;
 
@@ -296,9 +297,14 @@ fn guessing(model: &ModelConfig, fit: &View) -> f64 {
     if model.task != Task::Regression {
         return (model.classes.max(2) as f64).ln();
     }
-    let numbers = (0..fit.len()).filter_map(|index| fit.number(index));
-    let squares: f64 = numbers.map(|number| f64::from(number).powi(2)).sum();
-    (squares / fit.len().max(1) as f64).max(f64::MIN_POSITIVE)
+    let numbers: Vec<f32> = (0..fit.len()).flat_map(|index| fit.numbers_of(index)).collect();
+    if !model.quantiles.is_empty() {
+        let nothing = vec![0.0; numbers.len() * model.quantiles.len()];
+        let loss = pinball_loss::<f64>(&model.quantiles, &nothing, &numbers, &mut Vec::new());
+        return loss.max(f64::MIN_POSITIVE);
+    }
+    let squares: f64 = numbers.iter().map(|&number| f64::from(number).powi(2)).sum();
+    (squares / numbers.len().max(1) as f64).max(f64::MIN_POSITIVE)
 }
 
 /// `1.10`, `11,431`, `2.4e7`.

@@ -36,6 +36,8 @@ pub enum Kind {
     Wholes,
     /// Any number.
     Number,
+    /// Several of them.
+    Numbers,
     /// True or false.
     Switch,
     /// A name in small letters.
@@ -244,6 +246,8 @@ settings! {
         "loss" "training.loss" Name("NAME") OneNumber:
             "What is made small where numbers are learned (--target): mse (squared errors), mae (absolute ones: outliers pull less) or \
              huber (squared up to one standard deviation of the targets, absolute beyond) [default: mse]";
+        "quantiles" "training.quantiles" Numbers("Q,..") OneNumber:
+            "Learn quantiles of the number (--target), such as 0.1,0.5,0.9, by the pinball loss: an output for each, in order";
         "class-weights" "training.class_weights" Name("NAME") OneClass:
             "Weights of the classes in the loss: none or balanced";
         "sparsity" "training.sparsity" Number("X") All:

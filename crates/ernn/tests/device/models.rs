@@ -323,9 +323,28 @@ pub fn of_a_number(mean: f64, deviation: f64) -> SavedModel {
         task: Task::Regression,
         ..ModelConfig::new(3, 1, vec![cell])
     };
+    of_scales(config, &[(mean, deviation)])
+}
+
+/// A model that says several quantiles of several numbers, each in a unit of its own; no two of its outputs rise.
+pub fn of_several_numbers(scales: &[(f64, f64)], quantiles: &[f64]) -> SavedModel {
+    let cell = CellConfig::Gru(GruConfig {
+        hidden: 6,
+        ..GruConfig::default()
+    });
+    let config = ModelConfig {
+        task: Task::Regression,
+        quantiles: quantiles.to_vec(),
+        ..ModelConfig::new(3, scales.len() * quantiles.len().max(1), vec![cell])
+    };
+    of_scales(config, scales)
+}
+
+fn of_scales(config: ModelConfig, scales: &[(f64, f64)]) -> SavedModel {
     let mut model = saved(config, 1);
-    model.model.scale_output(mean, deviation);
-    model.provenance.targets = Some(TargetScale { mean, deviation });
+    let scale = |&(mean, deviation): &(f64, f64)| TargetScale { mean, deviation };
+    model.provenance.targets = scales.iter().map(scale).collect();
+    model.model.scale_outputs(&model.provenance.targets);
     model.classes.clear();
     model
 }

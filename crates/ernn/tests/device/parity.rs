@@ -105,7 +105,11 @@ fn a_rust_crate_passes_its_own_test() {
     let folder = tempfile::tempdir().unwrap();
     let of_numbers = || cases().swap_remove(0).model;
     let of_a_number = || models::of_a_number(300.0, 5.0);
+    let several = |quantiles: &[f64]| models::of_several_numbers(&[(300.0, 5.0), (-2e-4, 1e-5)], quantiles);
     for (name, model, numbers) in [
+        ("values", several(&[]), Numbers::Float),
+        ("quantiles", several(&[0.1, 0.9]), Numbers::Float),
+        ("quantiles_whole", several(&[0.1, 0.9]), Numbers::Int8),
         ("value", of_a_number(), Numbers::Float),
         ("value_whole", of_a_number(), Numbers::Int8),
         ("numbers", of_numbers(), Numbers::Float),
@@ -160,6 +164,49 @@ fn a_number_is_in_its_unit_on_every_target() {
                 "{header}"
             );
             assert_eq!(header.contains("ERNN_VALUE_MEAN"), numbers != Numbers::Float);
+        }
+    }
+}
+
+/// Of several numbers each has its unit, and quantiles that cross are put in order: the self-test compares what the code makes of them.
+#[test]
+fn several_numbers_are_in_their_units_on_every_target() {
+    let folder = tempfile::tempdir().unwrap();
+    let scales = [(300.0, 5.0), (-2e-4, 1e-5)];
+    for (place, quantiles) in [&[][..], &[0.1, 0.5, 0.9]].into_iter().enumerate() {
+        let case = Case {
+            name: format!("two numbers, {} quantiles", quantiles.len()),
+            model: models::of_several_numbers(&scales, quantiles),
+        };
+        let samples = Samples::drawn(&case.model);
+        let parity = check_float(&case.model, &float_image(&case.model).unwrap(), &samples).unwrap();
+        assert!(parity.of_numbers && parity.largest_difference < BOUND, "{parity:?}");
+        let image = int_image(&case.model, &samples, StateBits::Int16).unwrap();
+        let accuracy = measure(&case.model, &image, &samples).unwrap();
+        assert!(
+            accuracy.largest_difference < 0.02 && accuracy.saturations == 0,
+            "{accuracy:?}"
+        );
+        for numbers in NUMBERS.into_iter().filter(|_| has("cc")) {
+            let out = folder.path().join(format!("{place}-{numbers:?}"));
+            exported(&case, &samples, numbers, &out);
+            let text = |file: &str| std::fs::read_to_string(out.join(file)).unwrap();
+            let header = text("ernn.h");
+            assert!(
+                header.contains("void ernn_values(") && !header.contains("ernn_value("),
+                "{header}"
+            );
+            assert!(
+                !header.contains("ernn_class(") && !header.contains("ernn_probabilities"),
+                "{header}"
+            );
+            assert_eq!(header.contains("#define ERNN_QUANTILES 3"), !quantiles.is_empty());
+            let first = if quantiles.is_empty() {
+                "\"value1\""
+            } else {
+                "\"value1_q0.1\""
+            };
+            assert!(text("ernn_info.c").contains(first));
         }
     }
 }

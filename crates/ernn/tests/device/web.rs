@@ -3,7 +3,7 @@
 use ernn::export::{Options, Samples, Target};
 
 use crate::has;
-use crate::models::{Case, at_equilibrium, derived, of_a_number, one_of_each};
+use crate::models::{Case, at_equilibrium, derived, of_a_number, of_several_numbers, one_of_each};
 
 fn tools() -> bool {
     ["clang", "wasm-ld", "node"].into_iter().all(has)
@@ -20,7 +20,11 @@ fn every_cell_says_as_webassembly_what_it_says_in_rust() {
         model: of_a_number(300.0, 5.0),
     };
     let all = one_of_each().into_iter().chain(at_equilibrium()).chain(derived());
-    let all = all.chain([number]);
+    let several = Case {
+        name: "quantiles of two numbers".to_string(),
+        model: of_several_numbers(&[(300.0, 5.0), (-2e-4, 1e-5)], &[0.1, 0.9]),
+    };
+    let all = all.chain([number, several]);
     for (index, case) in all.enumerate() {
         for numbers in case.numbers() {
             let out = folder.path().join(format!("{index}-{numbers:?}"));

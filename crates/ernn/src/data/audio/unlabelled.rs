@@ -67,6 +67,7 @@ pub fn open_recordings(path: &Path, dataset: &str, features: &[String]) -> Resul
         },
         times: Vec::new(),
         step_times: Vec::new(),
+        ahead: Vec::new(),
         notes: Vec::new(),
     })
 }

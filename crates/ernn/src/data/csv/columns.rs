@@ -13,8 +13,8 @@ pub(super) struct Columns {
     pub step: Option<usize>,
     pub time: Option<usize>,
     pub label: Option<usize>,
-    /// The column with the number of each sequence.
-    pub target: Option<usize>,
+    /// The columns with the numbers of each sequence.
+    pub targets: Vec<usize>,
     pub group: Option<usize>,
     /// The channels of a long table, the steps of a wide one.
     pub values: Vec<usize>,
@@ -60,10 +60,11 @@ impl Columns {
             .transpose()?
             .flatten();
         let step = roles.take("--step-column", options.step_column.as_deref(), "step")?;
-        let target = roles.target(options.target.as_deref())?;
+        let targets = roles.targets(&options.target)?;
         let label = roles.take("--label-column", said.label, "label")?;
         let group = roles.take("--group-column", options.group_column.as_deref(), "group")?;
         let values = roles.channels()?;
+        roles.check_forecast(&targets, &values)?;
         if values.is_empty() {
             let found = format!("the columns {}", labels::list(&names));
             return Err((found, "at least one column with values".to_owned()));
@@ -86,8 +87,8 @@ impl Columns {
             series,
             step,
             time,
-            label: label.filter(|_| options.target.is_none()),
-            target,
+            label: label.filter(|_| options.target.is_empty()),
+            targets,
             group,
             values,
             shape,
@@ -135,16 +136,44 @@ impl Roles<'_> {
         Ok(Some(column))
     }
 
-    /// The column that a flag alone names; a table has a class or a number for each sequence.
-    fn target(&mut self, named: Option<&str>) -> Found<Option<usize>> {
-        match (named, self.said.label) {
-            (Some(target), Some(label)) if !target.eq_ignore_ascii_case(label) => {
+    /// The columns that a flag alone names; a table has a class or numbers for each sequence.
+    fn targets(&mut self, named: &[String]) -> Found<Vec<usize>> {
+        let mut columns = Vec::new();
+        for target in named {
+            if let Some(label) = self.said.label.filter(|label| !target.eq_ignore_ascii_case(label)) {
                 let found = format!("--target {} and --label-column {}", quoted(target), quoted(label));
-                Err((found, "one of them: a model learns numbers or classes".to_owned()))
+                return Err((found, "one of them: a model learns numbers or classes".to_owned()));
             }
-            (Some(_), _) => self.take("--target", named, ""),
-            (None, _) => Ok(None),
+            if self.said.options.recordings.horizon.is_none() {
+                columns.extend(self.take("--target", Some(target), "")?);
+                continue;
+            }
+            // The next values are asked for: the column is a channel as well.
+            match find(self.names, target) {
+                Some(column) => columns.push(column),
+                None if self.said.may_lack(target) => {}
+                None => return Err(absent(self.names, "--target", target)),
+            }
         }
+        Ok(columns)
+    }
+
+    /// Refuses a forecast of a column that is no channel, or is named twice.
+    fn check_forecast(&self, targets: &[usize], values: &[usize]) -> Found<()> {
+        if self.said.options.recordings.horizon.is_none() {
+            return Ok(());
+        }
+        for (place, target) in targets.iter().enumerate() {
+            let name = shown(self.names[*target].as_bytes());
+            if targets[..place].contains(target) {
+                return Err((format!("the column {name} twice in --target"), "each once".to_owned()));
+            }
+            if !values.contains(target) {
+                let found = format!("--horizon for the column {name}, which is no channel");
+                return Err((found, "a channel: what is predicted are its next values".to_owned()));
+            }
+        }
+        Ok(())
     }
 
     fn claim(&mut self, column: usize, flag: &'static str) -> Found<()> {

@@ -33,8 +33,20 @@ pub(super) fn read(mut table: Table) -> Result<Log> {
             .map(|&column| table.columns.names[column].clone())
             .collect(),
         time_column: table.columns.time.map(|column| table.columns.names[column].clone()),
-        of_numbers: table.columns.target.is_some(),
+        forecast: forecast(&table),
+        targets: table
+            .columns
+            .targets
+            .iter()
+            .map(|&column| table.columns.names[column].clone())
+            .collect(),
         ..Log::default()
+    };
+    // Those of a forecast are channels.
+    let numbers = if log.forecast.is_empty() {
+        table.columns.targets.len()
+    } else {
+        0
     };
     let mut rows = Rows::new(&table);
     let mut times = TimeReader::default();
@@ -57,7 +69,8 @@ pub(super) fn read(mut table: Table) -> Result<Log> {
         let own = &mut growing[place];
         take_time(&table, own, &mut times)?;
         take_label(&table, own, &mut log);
-        if let Some(column) = table.columns.target {
+        for target in 0..numbers {
+            let column = table.columns.targets[target];
             own.recording.numbers.push(table.number(column)?);
         }
         rows.push(&mut table)?;
@@ -69,6 +82,16 @@ pub(super) fn read(mut table: Table) -> Result<Log> {
     log.recordings = growing.into_iter().map(|own| own.recording).collect();
     check_channels(&table, &rows, &log)?;
     Ok(log)
+}
+
+/// The places of the targets among the channels, where their next values are asked for.
+fn forecast(table: &Table) -> Vec<usize> {
+    let columns = &table.columns;
+    let place = |target: &usize| columns.values.iter().position(|value| value == target);
+    match table.options.table.recordings.horizon {
+        Some(_) => columns.targets.iter().filter_map(place).collect(),
+        None => Vec::new(),
+    }
 }
 
 fn key(table: &Table) -> Key {

@@ -111,7 +111,7 @@ impl Rows {
 /// Reads a table; nothing if rows are out of order and `keep_steps` is false.
 pub(super) fn read(mut table: Table, keep_steps: bool) -> Result<Option<Raw>> {
     let mut tags = [table.columns.label, table.columns.group].map(|column| column.map(Tag::new));
-    let mut target = Target::of(&table);
+    let mut targets = Target::of(&table);
     let mut rows = Rows::new(&table);
     let mut order = Order::new(keep_steps);
     while table.next_row()? {
@@ -128,7 +128,7 @@ pub(super) fn read(mut table: Table, keep_steps: bool) -> Result<Option<Raw>> {
         for tag in tags.iter_mut().flatten() {
             tag.read(&table, series as usize, &order.name)?;
         }
-        if let Some(target) = &mut target {
+        for target in &mut targets {
             target.read(&mut table, series as usize, &order.name)?;
         }
         rows.push(&mut table)?;
@@ -141,7 +141,7 @@ pub(super) fn read(mut table: Table, keep_steps: bool) -> Result<Option<Raw>> {
     }
     let tags = tag::finish(&table, tags)?;
     let mut raw = rows.finish(&table, order.in_order, tags)?;
-    raw.targets = target::finish(target, &table)?;
+    raw.targets = target::finish(&targets, &table)?;
     raw.names = order.series.names;
     Ok(Some(raw))
 }

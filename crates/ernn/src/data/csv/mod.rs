@@ -185,15 +185,11 @@ impl<'a> Table<'a> {
     /// Whether a column means anything to us.
     fn is_read(&self, column: usize) -> bool {
         let columns = &self.columns;
-        let roles = [
-            columns.series,
-            columns.step,
-            columns.time,
-            columns.label,
-            columns.target,
-            columns.group,
-        ];
-        roles.contains(&Some(column)) || columns.values.contains(&column) || column >= columns.names.len()
+        let roles = [columns.series, columns.step, columns.time, columns.label, columns.group];
+        roles.contains(&Some(column))
+            || columns.targets.contains(&column)
+            || columns.values.contains(&column)
+            || column >= columns.names.len()
     }
 
     /// The line of the current row.

@@ -1,6 +1,7 @@
 //! How a table of numbers is read: what each column is, where the names alone do not say it.
 
 use super::super::OpenOptions;
+use super::super::one_or_more;
 use super::super::recordings::{RecordingOptions, Span};
 
 /// How a table of numbers is read. The label column and the encoding are those of [`TextOptions`](crate::data::TextOptions).
@@ -31,9 +32,9 @@ pub struct TableOptions {
     /// Whether there is a header.
     #[serde(skip_serializing_if = "Layout::is_default")]
     pub layout: Layout,
-    /// The column with the number of each sequence that is to be learned; of arrays `y`. `None`: classes are learned.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub target: Option<String>,
+    /// The columns with the numbers of each sequence that are to be learned; of arrays `y`. Empty: classes are learned.
+    #[serde(skip_serializing_if = "Vec::is_empty", with = "one_or_more")]
+    pub target: Vec<String>,
     /// What labels are that look like numbers to predict.
     #[serde(skip_serializing_if = "LabelKind::is_default")]
     pub labels: LabelKind,

@@ -250,7 +250,7 @@ impl Survey<'_, '_> {
             .table
             .columns
             .label
-            .or(self.table.columns.target)
+            .or(self.table.columns.targets.first().copied())
             .is_none()
             .then(|| self.label_among(columns))
             .flatten();
@@ -349,7 +349,7 @@ pub(super) fn hint_for_text(table: &Table, column: usize) -> String {
             .map_or("COLUMN".to_owned(), |label| quoted(&columns.names[label]));
         return format!(" (a table of texts to classify is read with --text-column {name} --label-column {label})");
     }
-    match columns.label.or(columns.target) {
+    match columns.label.or(columns.targets.first().copied()) {
         None => format!(
             " (a column with class names is read with --label-column {name}, and --ignore {name} leaves one out)"
         ),

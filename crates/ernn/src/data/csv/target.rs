@@ -1,4 +1,4 @@
-//! The column with the number of each sequence: `y[n]`, the same in all rows of a series.
+//! The columns with the numbers of each sequence: `y[n]`, the same in all rows of a series.
 
 use super::super::number::{exact, is_missing, parse_as, shown};
 use super::super::raw::Targets;
@@ -18,15 +18,16 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Of a table that has such a column.
-    pub fn of(table: &Table) -> Option<Target> {
-        table.columns.target.map(|column| Target {
+    /// Those of a table.
+    pub fn of(table: &Table) -> Vec<Target> {
+        let target = |&column: &usize| Target {
             column,
             numbers: Vec::new(),
             first: Vec::new(),
             missing: None,
             channel: Channel::new(),
-        })
+        };
+        table.columns.targets.iter().map(target).collect()
     }
 
     /// Takes the number of the current row for a sequence; sequences come in order of their numbers, rows in any order.
@@ -81,36 +82,41 @@ impl Target {
         table.error(line, &table.column_place(self.column), found, expected)
     }
 
-    /// One number a sequence; nothing if the whole column is empty, as that of new data may be.
-    pub fn finish(self, table: &Table) -> Result<Targets> {
-        let place = |line: Line| format!(", line {line}{}", table.column_place(self.column));
-        if let (Some((smallest, largest)), true) = (self.channel.lost(), table.options.table.of_model.is_empty()) {
-            let found = format!(
-                "numbers from {smallest} to {largest}, an offset too large for numbers of 32 bits (about 7 digits): most of their \
-                 differences would be lost"
-            );
-            let expected = format!("numbers with {smallest} subtracted from each");
-            return Err(Error::format(
-                table.path,
-                table.column_place(self.column),
-                found,
-                expected,
-            ));
-        }
-        let first_missing = self.missing.map(place);
-        Ok(Targets {
-            numbers: if self.numbers.iter().all(|number| number.is_nan()) {
-                Vec::new()
-            } else {
-                self.numbers
-            },
-            first_missing,
-            wanted: true,
-        })
+    /// Refuses numbers of which 32 bits would lose most.
+    fn check(&self, table: &Table) -> Result<()> {
+        let (Some((smallest, largest)), true) = (self.channel.lost(), table.options.table.of_model.is_empty()) else {
+            return Ok(());
+        };
+        let found = format!(
+            "numbers from {smallest} to {largest}, an offset too large for numbers of 32 bits (about 7 digits): most of their differences \
+             would be lost"
+        );
+        let expected = format!("numbers with {smallest} subtracted from each");
+        let place = table.column_place(self.column);
+        Err(Error::format(table.path, place, found, expected))
     }
 }
 
-/// Those of a table, if it has such a column.
-pub(super) fn finish(target: Option<Target>, table: &Table) -> Result<Targets> {
-    target.map_or_else(|| Ok(Targets::default()), |target| target.finish(table))
+/// The numbers of all sequences; nothing if all columns are empty, as those of new data may be.
+pub(super) fn finish(targets: &[Target], table: &Table) -> Result<Targets> {
+    targets.iter().try_for_each(|target| target.check(table))?;
+    let sequences = targets.first().map_or(0, |target| target.numbers.len());
+    let numbers = (0..sequences).flat_map(|sequence| targets.iter().map(move |target| target.numbers[sequence]));
+    let numbers: Vec<f32> = numbers.collect();
+    let missing = targets
+        .iter()
+        .filter_map(|target| Some((target.missing?, target.column)));
+    let place = |(line, column): (Line, usize)| format!(", line {line}{}", table.column_place(column));
+    Ok(Targets {
+        numbers: match numbers.iter().all(|number| number.is_nan()) {
+            true => Vec::new(),
+            false => numbers,
+        },
+        names: targets
+            .iter()
+            .map(|target| table.columns.names[target.column].clone())
+            .collect(),
+        first_missing: missing.min().map(place),
+        wanted: !targets.is_empty(),
+    })
 }

@@ -13,7 +13,7 @@ use crate::Result;
 
 pub(super) fn read(mut table: Table) -> Result<Raw> {
     let mut tags = [table.columns.label, table.columns.group].map(|column| column.map(Tag::new));
-    let mut target = Target::of(&table);
+    let mut targets = Target::of(&table);
     let mut raw = Raw::new(table.path, 1);
     raw.feature_names = vec!["value".to_owned()];
     let (mut values, mut offsets): (Vec<f32>, _) = (Vec::new(), vec![0]);
@@ -40,7 +40,7 @@ pub(super) fn read(mut table: Table) -> Result<Raw> {
         for tag in tags.iter_mut().flatten() {
             tag.read(&table, offsets.len() - 1, b"")?;
         }
-        if let Some(target) = &mut target {
+        for target in &mut targets {
             target.read(&mut table, offsets.len() - 1, b"")?;
         }
         offsets.push(values.len());
@@ -54,7 +54,7 @@ pub(super) fn read(mut table: Table) -> Result<Raw> {
     raw.labels = texts;
     let (groups, names) = group.unwrap_or_default();
     raw.groups = names;
-    raw.targets = target::finish(target, &table)?;
+    raw.targets = target::finish(&targets, &table)?;
     raw.part = Part {
         features: 1,
         offsets,

@@ -3,7 +3,7 @@
 use super::super::labels::Names;
 use super::super::number::shown;
 use super::super::raw::{Raw, Targets};
-use super::super::{Part, UNLABELLED, Values};
+use super::super::{Forecast, Part, UNLABELLED, Values};
 use super::events::Events;
 use super::facts::RecordingFacts;
 use super::log::Log;
@@ -24,13 +24,17 @@ const MOST_VALUES: usize = 8_000_000_000;
 /// If settings contradict each other or the times, or nothing is left.
 pub(in crate::data) fn cut(mut log: Log, window: Option<Span>, options: &RecordingOptions) -> Result<Raw> {
     options.check(window)?;
-    if log.of_numbers && options.aim == Aim::Steps {
+    if !log.targets.is_empty() && options.aim == Aim::Steps {
         let expected = "--target for windows, or --task steps for classes";
         return Err(Error::setting(
             "task",
             "steps, of which each would have a number",
             expected,
         ));
+    }
+    if options.horizon.is_some() && log.forecast.is_empty() && !options.every_window {
+        let expected = "--target with the channels whose next values are predicted";
+        return Err(Error::setting("horizon", "no target", expected));
     }
     let timing = Timing::of(&log, options)?;
     let events = options
@@ -41,17 +45,22 @@ pub(in crate::data) fn cut(mut log: Log, window: Option<Span>, options: &Recordi
     log.label_all();
     let length = window.map(|window| timing.steps(window, "window")).transpose()?;
     let hop = options.hop.map(|hop| timing.steps(hop, "hop")).transpose()?.or(length);
+    let forecast = forecast(&log, length, &timing, options)?;
+    let ahead = forecast.as_ref().map_or(0, |forecast| forecast.horizon);
     let mut cutter = Cutter {
         length,
         hop,
         options,
-        block: block(&log, length, &timing, options),
+        ahead: if options.every_window { 0 } else { ahead },
+        forecast,
+        block: block(&log, length.map(|length| length + ahead), &timing, options),
         facts: RecordingFacts {
             recordings: log.recordings.len(),
             rate: timing.rate,
             found_rate: timing.found_rate,
             window: length,
             hop,
+            horizon: if options.every_window { 0 } else { ahead },
             ..RecordingFacts::default()
         },
         features: log.feature_names.len(),
@@ -77,6 +86,26 @@ pub(in crate::data) fn cut(mut log: Log, window: Option<Span>, options: &Recordi
         own.iter().for_each(|piece| cutter.piece(piece, &place, &mut windows));
     }
     cutter.finish(log, timing.note)
+}
+
+/// Which values are to be predicted, where the next ones of channels are.
+fn forecast(log: &Log, length: Option<usize>, timing: &Timing, options: &RecordingOptions) -> Result<Option<Forecast>> {
+    let Some(horizon) = options.horizon else {
+        return Ok(None);
+    };
+    let season = options
+        .season
+        .map(|season| timing.steps(season, "season"))
+        .transpose()?;
+    if let Some((season, length)) = season.zip(length).filter(|(season, length)| season > length) {
+        let expected = format!("at most the {length} steps of --window, in which the last season is looked up");
+        return Err(Error::setting("season", format!("{season} steps"), expected));
+    }
+    Ok(Some(Forecast {
+        channels: log.forecast.clone(),
+        horizon: timing.steps(horizon, "horizon")?,
+        season,
+    }))
 }
 
 /// Steps of a block, if the recordings are one group that a split has to divide.
@@ -105,7 +134,7 @@ struct Out {
     values: Vec<f32>,
     offsets: Vec<usize>,
     labels: Vec<u32>,
-    /// The number of each window that is to be learned.
+    /// The numbers of each window that are to be learned, `[windows, targets]`.
     numbers: Vec<f32>,
     /// The label of each step, where those are asked for.
     step_labels: Vec<u32>,
@@ -116,6 +145,8 @@ struct Out {
     names: Vec<String>,
     times: Vec<[String; 2]>,
     step_times: Vec<Vec<String>>,
+    /// When each value of a forecast is, where someone asks for it.
+    ahead: Vec<Vec<String>>,
     /// The window and channel of the first missing value that is left.
     first_missing: Option<String>,
 }
@@ -125,6 +156,10 @@ struct Cutter<'a> {
     hop: Option<usize>,
     options: &'a RecordingOptions,
     block: Option<usize>,
+    /// Which values are to be predicted, where they are the next ones.
+    forecast: Option<Forecast>,
+    /// Steps behind a window that belong to it: those whose values are to be learned.
+    ahead: usize,
     features: usize,
     facts: RecordingFacts,
     out: Out,
@@ -190,7 +225,7 @@ impl Cutter<'_> {
         let steps = piece.steps();
         self.longest = self.longest.max(steps);
         let length = self.length.unwrap_or(steps);
-        if steps < length && !self.asks_for_steps() {
+        if steps < length + self.ahead && !self.asks_for_steps() {
             self.facts.short += 1;
             return;
         }
@@ -200,7 +235,7 @@ impl Cutter<'_> {
             let Some(label) = self.label(piece, start, length) else {
                 continue;
             };
-            let Some(number) = self.number(piece, start, length) else {
+            let Some(numbers) = self.numbers(piece, start, length) else {
                 continue;
             };
             let Some(group) = self.group(piece, place, start, length) else {
@@ -208,7 +243,8 @@ impl Cutter<'_> {
             };
             let overlapping = start < free;
             if !overlapping {
-                free = start + length;
+                // No step is read twice by what judges, and none is predicted twice.
+                free = start + length.max(self.ahead);
             }
             self.out.follows.push(last_end == Some(start));
             last_end = Some(start + length);
@@ -217,7 +253,7 @@ impl Cutter<'_> {
                 .extend(piece.labels.get(start..start + length).unwrap_or_default());
             self.out.overlapping.push(overlapping);
             self.out.labels.push(label);
-            self.out.numbers.extend(number);
+            self.out.numbers.extend(numbers);
             self.out.groups.push(group);
             let range = start * self.features..(start + length) * self.features;
             let values = &piece.values[range];
@@ -246,8 +282,14 @@ impl Cutter<'_> {
             let starts = (0..steps).step_by(length);
             return starts.map(|start| (start, length.min(steps - start))).collect();
         }
-        let starts = (0..=steps - length).step_by(self.hop.unwrap_or(steps));
-        starts.map(|start| (start, length)).collect()
+        let last = steps - length - self.ahead;
+        let mut starts: Vec<usize> = (0..=last).step_by(self.hop.unwrap_or(steps)).collect();
+        // Who asks for a forecast wants to know what follows the last row.
+        let asks = self.options.every_window && self.forecast.is_some();
+        if asks && starts.last().is_some_and(|&start| start < last) {
+            starts.push(last);
+        }
+        starts.into_iter().map(|start| (start, length)).collect()
     }
 
     /// The label of a window, [`UNLABELLED`] where nobody asks; none if it is left out.
@@ -273,23 +315,33 @@ impl Cutter<'_> {
         None
     }
 
-    /// The number of a window, none where nobody asks for numbers: the mean of its steps, or that of its last one. Nothing at all if too
-    /// many are missing: then it is left out.
-    #[expect(clippy::option_option, reason = "left out, and nothing to say, are two things")]
-    fn number(&mut self, piece: &Piece, start: usize, length: usize) -> Option<Option<f32>> {
-        if piece.numbers.is_empty() || self.options.every_window {
-            return Some(None);
+    /// The numbers of a window, none where nobody asks for numbers. Nothing at all if too many are missing: then it is left out.
+    fn numbers(&mut self, piece: &Piece, start: usize, length: usize) -> Option<Vec<f32>> {
+        if self.options.every_window || (piece.numbers.is_empty() && self.forecast.is_none()) {
+            return Some(Vec::new());
         }
-        let own = &piece.numbers[start..start + length];
-        let known = || own.iter().filter(|number| !number.is_nan());
-        let share = known().count() as f64 / length as f64;
-        let number = match self.options.label_at {
-            LabelAt::End => own[length - 1],
-            LabelAt::Most if share < self.options.purity.unwrap_or(PURITY) - 1e-9 => f32::NAN,
-            LabelAt::Most => (known().map(|&number| f64::from(number)).sum::<f64>() / known().count() as f64) as f32,
-        };
-        self.facts.unlabelled += usize::from(number.is_nan());
-        (!number.is_nan()).then_some(Some(number))
+        if let Some(forecast) = &self.forecast {
+            let numbers = forecast.following(&piece.values, self.features, start + length);
+            self.facts.unlabelled += usize::from(numbers.is_none());
+            return numbers;
+        }
+        let targets = piece.numbers.len() / piece.steps();
+        let own = &piece.numbers[start * targets..(start + length) * targets];
+        let numbers = (0..targets).map(|target| self.number(own.iter().skip(target).step_by(targets).copied()));
+        let numbers: Option<Vec<f32>> = numbers.collect();
+        self.facts.unlabelled += usize::from(numbers.is_none());
+        numbers
+    }
+
+    /// The mean of the numbers of some steps, or that of the last one; none if too many are missing.
+    fn number(&self, own: impl ExactSizeIterator<Item = f32> + Clone) -> Option<f32> {
+        let known = || own.clone().filter(|number| !number.is_nan());
+        let share = known().count() as f64 / own.len() as f64;
+        match self.options.label_at {
+            LabelAt::End => own.clone().last().filter(|number| !number.is_nan()),
+            LabelAt::Most if share < self.options.purity.unwrap_or(PURITY) - 1e-9 => None,
+            LabelAt::Most => Some((known().map(f64::from).sum::<f64>() / known().count() as f64) as f32),
+        }
     }
 
     fn verdict(&self, labels: &[u32]) -> Verdict {
@@ -322,7 +374,7 @@ impl Cutter<'_> {
         };
         // Blocks count the rows of the recording, so that pieces share them.
         let step = |step: usize| (piece.rows.start + step) / block;
-        if step(start) != step(start + length - 1) {
+        if step(start) != step(start + length + self.ahead - 1) {
             self.facts.across += 1;
             return None;
         }
@@ -339,6 +391,10 @@ impl Cutter<'_> {
         let times = [at(start), at(start + length)];
         if self.asks_for_steps() {
             self.out.step_times.push((start..=start + length).map(at).collect());
+        }
+        if let Some(forecast) = self.forecast.as_ref().filter(|_| self.options.every_window) {
+            let end = start + length;
+            self.out.ahead.push((end..end + forecast.horizon).map(at).collect());
         }
         self.out.times.push(times);
     }
@@ -392,10 +448,17 @@ impl Cutter<'_> {
             ..Part::default()
         };
         raw.notes = note.into_iter().chain(self.facts.sentences()).collect();
+        let names = match &self.forecast {
+            Some(forecast) => forecast.names(&log.feature_names),
+            None => log.targets,
+        };
+        raw.ahead = self.out.ahead;
+        raw.forecast = self.forecast;
         raw.targets = Targets {
             numbers: self.out.numbers,
             first_missing: None,
-            wanted: log.of_numbers && !self.options.every_window,
+            wanted: !names.is_empty() && !self.options.every_window,
+            names,
         };
         raw.groups = groups;
         raw.feature_names = log.feature_names;
@@ -421,7 +484,8 @@ impl Cutter<'_> {
         if facts.rows == 0 {
             return refuse("no row".to_owned(), "at least one".to_owned());
         }
-        let Some(length) = self.length.filter(|length| self.longest < *length) else {
+        let needed = self.length.map(|length| length + self.ahead);
+        let Some(length) = needed.filter(|length| self.longest < *length) else {
             let purity = self.options.purity.unwrap_or(PURITY);
             let found = format!(
                 "no window with a label: {} without one that covers {:.0} % of it (at most {:.0} %), {} without labels, {} on the border of \
@@ -449,7 +513,13 @@ impl Cutter<'_> {
         );
         refuse(
             found,
-            format!("at least the {length} steps{} of --window", seconds(length)),
+            match self.ahead {
+                0 => format!("at least the {length} steps{} of --window", seconds(length)),
+                _ => format!(
+                    "at least the {length} steps{} of --window and --horizon",
+                    seconds(length)
+                ),
+            },
         )
     }
 }
@@ -472,15 +542,17 @@ fn group_name(log: &Log, group: u64, blocks: bool) -> String {
     }
 }
 
-/// When a step of a piece begins, as its file would write it; behind the last step, when that one ends.
+/// When a step of a piece begins, as its file would write it; behind the last step, when it would.
 fn time_text(recording: &super::Recording, timing: &Timing, piece: &Piece, step: usize) -> String {
+    let behind = step.saturating_sub(piece.steps());
     if let Some(grid) = timing.grid {
         return text_of(recording, timing, piece.rows.start, step as f64 / grid.rate);
     }
+    let last = || piece.nearest[piece.steps() - 1];
     match (piece.nearest.get(step), timing.rate.or(timing.found_rate)) {
         (Some(&row), _) => text_of(recording, timing, row, 0.0),
-        (None, Some(rate)) => text_of(recording, timing, piece.nearest[step - 1], 1.0 / rate),
-        // The row behind the last one.
-        (None, None) => (piece.nearest[step - 1] + 2).to_string(),
+        (None, Some(rate)) => text_of(recording, timing, last(), (1 + behind) as f64 / rate),
+        // The rows behind the last one.
+        (None, None) => (last() + 2 + behind).to_string(),
     }
 }

@@ -26,6 +26,9 @@ pub struct RecordingFacts {
     pub window: Option<usize>,
     /// Steps from a window to the next.
     pub hop: Option<usize>,
+    /// Steps behind each window whose values are to be predicted; 0 where none are.
+    #[serde(skip_serializing_if = "is_none")]
+    pub horizon: usize,
     /// Windows that were kept.
     pub windows: usize,
     /// Windows left out because no label covers enough of them.
@@ -75,10 +78,14 @@ impl RecordingFacts {
         }
         text += &match (self.window, self.hop) {
             (Some(window), Some(hop)) => format!(
-                "; {} of {window} steps{}, one every {hop}",
+                "; {} of {window} steps{}{}, one every {hop}",
                 counted(self.windows, "window"),
                 self.rate
-                    .map_or_else(String::new, |rate| format!(" ({} s)", trimmed(window as f64 / rate, 3)))
+                    .map_or_else(String::new, |rate| format!(" ({} s)", trimmed(window as f64 / rate, 3))),
+                match self.horizon {
+                    0 => String::new(),
+                    steps => format!(" and {} to predict", counted(steps, "step")),
+                }
             ),
             _ => format!("; {}", counted(self.windows, "sequence")),
         };
@@ -86,11 +93,19 @@ impl RecordingFacts {
     }
 
     fn left_out(&self) -> Option<String> {
+        let unlabelled = match self.horizon {
+            0 => "without a label for enough of it",
+            _ => "with a missing value to predict",
+        };
+        let short = match self.horizon {
+            0 => "shorter than a window",
+            _ => "shorter than a window and what follows it",
+        };
         let reasons = [
             (self.mixed, "window", "in which no label covers enough"),
-            (self.unlabelled, "window", "without a label for enough of it"),
+            (self.unlabelled, "window", unlabelled),
             (self.across, "window", "on the border of two blocks"),
-            (self.short, "piece", "shorter than a window"),
+            (self.short, "piece", short),
         ];
         let reasons: Vec<String> = reasons
             .into_iter()
@@ -105,6 +120,10 @@ impl fmt::Display for RecordingFacts {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         formatter.write_str(&self.sentences().join("\n"))
     }
+}
+
+fn is_none(steps: &usize) -> bool {
+    *steps == 0
 }
 
 /// A time as a person says it.

@@ -21,7 +21,7 @@ pub(crate) struct Recording {
     pub rows: usize,
     /// The label of each row, an index into [`Log::labels`] or [`UNLABELLED`]; empty if rows have none.
     pub labels: Vec<u32>,
-    /// The number of each row that is to be learned, NaN for a missing one; empty if none is.
+    /// The numbers of each row that are to be learned, `[rows, targets]`, NaN for a missing one; empty if none are.
     pub numbers: Vec<f32>,
     /// `[rows, features]`
     pub values: Vec<f32>,
@@ -48,8 +48,10 @@ pub(crate) struct Log {
     pub rate: Option<f64>,
     /// How times are written.
     pub form: Option<Form>,
-    /// Numbers are to be learned, not classes.
-    pub of_numbers: bool,
+    /// The numbers that are to be learned, and not classes; empty if none are.
+    pub targets: Vec<String>,
+    /// The channels whose next values are to be learned, in the place of numbers of rows.
+    pub forecast: Vec<usize>,
     /// Where the first missing value stands.
     pub first_missing: Option<String>,
 }

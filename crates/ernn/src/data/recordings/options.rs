@@ -36,6 +36,12 @@ pub struct RecordingOptions {
     /// What has a class: a window or each of its steps.
     #[serde(skip_serializing_if = "Aim::is_default")]
     pub aim: Aim,
+    /// How many values of the targets behind a window are to be predicted; `None`: the targets are numbers of the window.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub horizon: Option<Span>,
+    /// After what time the values of the targets come again, more or less: who forecasts without a model takes those of the last season.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub season: Option<Span>,
     /// Which label a window has.
     #[serde(skip_serializing_if = "LabelAt::is_default")]
     pub label_at: LabelAt,
@@ -70,14 +76,29 @@ impl RecordingOptions {
         if let Some(purity) = self.purity.filter(|purity| !(*purity > 0.0 && *purity <= 1.0)) {
             return Err(Error::setting("purity", purity, "a share above 0 and at most 1"));
         }
-        let of_window = [("hop", self.hop.is_some()), ("keep-overlap", self.keep_overlap)];
+        let of_window = [
+            ("hop", self.hop.is_some()),
+            ("horizon", self.horizon.is_some()),
+            ("keep-overlap", self.keep_overlap),
+        ];
         if let Some((flag, _)) = of_window.iter().find(|(_, given)| *given && window.is_none()) {
             return Err(Error::setting(flag, "no window", "--window with the length of one"));
+        }
+        if self.season.is_some() && self.horizon.is_none() {
+            return Err(Error::setting(
+                "season",
+                "no forecast",
+                "--horizon with the steps to predict",
+            ));
         }
         let of_windows = [
             ("purity", self.purity.is_some()),
             ("label-at", !self.label_at.is_default()),
         ];
+        if let Some((flag, _)) = of_windows.iter().find(|(_, given)| *given && self.horizon.is_some()) {
+            let expected = "it without --horizon: a forecast has no label of its window";
+            return Err(Error::setting(flag, "a forecast", expected));
+        }
         if let Some((flag, _)) = of_windows.iter().find(|(_, given)| *given && self.aim == Aim::Steps) {
             return Err(Error::setting(
                 flag,

@@ -125,7 +125,7 @@ pub(super) struct Piece {
     pub nearest: Vec<usize>,
     /// `[steps, features]`
     pub values: Vec<f32>,
-    /// The number of each step that is to be learned; empty if none is.
+    /// The numbers of each step that are to be learned, `[steps, targets]`; empty if none are.
     pub numbers: Vec<f32>,
     /// The label of each step; empty if nothing is labelled.
     pub labels: Vec<u32>,
@@ -177,10 +177,9 @@ pub(super) fn pieces(
             None if recording.labels.is_empty() => Vec::new(),
             None => nearest.iter().map(|&row| recording.labels[row]).collect(),
         };
-        let numbers = match recording.numbers.is_empty() {
-            true => Vec::new(),
-            false => nearest.iter().map(|&row| recording.numbers[row]).collect(),
-        };
+        let targets = recording.numbers.len() / recording.rows.max(1);
+        let of_row = |&row: &usize| &recording.numbers[row * targets..(row + 1) * targets];
+        let numbers = nearest.iter().flat_map(of_row).copied().collect();
         Piece {
             rows,
             numbers,

@@ -2,6 +2,7 @@
 
 mod events;
 mod folders;
+mod forecast;
 mod grid;
 mod refusals;
 

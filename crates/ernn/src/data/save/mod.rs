@@ -59,6 +59,7 @@ fn must_have_values(dataset: &Dataset) -> Result<()> {
     let found = match (&dataset.train.values, dataset.task) {
         (Values::Tokens(_), _) => "a text, whose own file says the same",
         (_, Task::StepClassification) => "a class for each step",
+        (_, Task::Regression) if dataset.train.targets() > 1 => "several numbers to predict",
         _ => return Ok(()),
     };
     let problem = format!("found {found}, expected sequences of numbers with at most one class or number each");
@@ -116,7 +117,7 @@ fn ways(target: Option<&str>, channels: &[String]) -> Vec<(OpenOptions, Vec<Stri
         for labels in [LabelKind::Ask, LabelKind::Classes] {
             let mut options = OpenOptions {
                 table: TableOptions {
-                    target: target.map(String::from),
+                    target: target.map(String::from).into_iter().collect(),
                     labels,
                     ..TableOptions::default()
                 },

@@ -54,7 +54,7 @@ impl Columns {
         options.table.series_column = other("series", &self.series);
         options.table.step_column = other("step", &self.step);
         options.table.group_column = other("group", &self.group);
-        if options.table.target.is_none() {
+        if options.table.target.is_empty() {
             options.text.label_column = other("label", &self.label);
         }
         (options, flags)

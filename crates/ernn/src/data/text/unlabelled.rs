@@ -92,6 +92,7 @@ impl Tokens {
             part: Part::of_tokens(self.tokens, offsets, Vec::new()),
             times: Vec::new(),
             step_times: Vec::new(),
+            ahead: Vec::new(),
             notes: Vec::new(),
         })
     }

@@ -31,7 +31,7 @@ pub(crate) mod wire;
 use std::path::Path;
 
 use crate::checkpoint::{SavedModel, write_atomically};
-use crate::data::Task;
+use crate::data::{Task, list};
 use crate::exchange::word;
 use crate::{Error, Result};
 
@@ -113,7 +113,7 @@ fn interface(saved: &SavedModel) -> Vec<String> {
             layers::PROBABILITIES,
             config.classes
         ),
-        Task::Regression => format!("{} [batch, 1]", layers::VALUE),
+        Task::Regression => format!("{} [batch, {}]", layers::VALUE, config.classes),
         Task::StepClassification | Task::NextToken => {
             let names = format!("{} and {}", layers::LOGITS, layers::PROBABILITIES);
             format!(
@@ -129,6 +129,13 @@ fn interface(saved: &SavedModel) -> Vec<String> {
     )];
     if !saved.derivation.is_none() {
         notes.push("the file derives the model's further channels itself".to_string());
+    }
+    if config.classes > 1 && config.task == Task::Regression {
+        notes.push(format!("{}: {}", layers::VALUE, list(&saved.output_names())));
+    }
+    if config.quantiles.len() > 1 {
+        notes
+            .push("the file gives quantiles as the network does; where they cross, sort those of a target".to_string());
     }
     if config.task == Task::NextToken {
         notes.push("every call begins a text: the file carries no state on".to_string());

@@ -28,15 +28,15 @@ const MOST_STEPS: usize = 1000;
 const PADDING: f32 = 1e6;
 
 /// How well both agree.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Parity {
     sequences: usize,
     longest: usize,
     /// Largest difference of two logits, and the largest logit.
     difference: f32,
     largest: f32,
-    /// Standard deviation of the numbers that a model of numbers was trained on.
-    deviation: Option<f32>,
+    /// Standard deviations of the numbers that the outputs of a model of numbers were trained on; empty of others.
+    deviations: Vec<f32>,
 }
 
 impl fmt::Display for Parity {
@@ -46,9 +46,9 @@ impl fmt::Display for Parity {
             longest,
             difference,
             largest,
-            deviation,
+            deviations,
         } = self;
-        if deviation.is_some() {
+        if !deviations.is_empty() {
             return write!(
                 f,
                 "parity: the file's bytes, run on {sequences} random sequences of 1 to {longest} steps, give the model's numbers; the \
@@ -76,7 +76,7 @@ pub(super) fn check(bytes: &[u8], saved: &SavedModel) -> Result<Parity> {
         longest,
         difference: 0.0,
         largest: 0.0,
-        deviation: saved.provenance.targets.map(|targets| targets.deviation as f32),
+        deviations: deviations(saved),
     };
     for lengths in [vec![longest, longest / 2 + 1, 1], vec![longest.div_ceil(3)]] {
         let batch = Batch::draw(saved, &lengths, &mut random);
@@ -88,18 +88,37 @@ pub(super) fn check(bytes: &[u8], saved: &SavedModel) -> Result<Parity> {
     Ok(parity)
 }
 
+/// The deviation of the target of each output; empty of a model that knows none.
+fn deviations(saved: &SavedModel) -> Vec<f32> {
+    let each = saved.model.config().quantiles.len().max(1);
+    let targets = saved.provenance.targets.iter();
+    targets
+        .flat_map(|scale| std::iter::repeat_n(scale.deviation as f32, each))
+        .collect()
+}
+
 impl Parity {
+    /// What rounding may make of each output, of logits `[.., outputs]`; one for all of a model of classes.
+    fn bounds(&self, logits: &[f32], largest: f32) -> Vec<f32> {
+        if self.deviations.is_empty() {
+            return vec![BOUND * largest.max(1.0)];
+        }
+        let bound = |(place, deviation): (usize, &f32)| {
+            let own = logits.iter().skip(place).step_by(self.deviations.len());
+            let largest = own.fold(0.0f32, |most, number| most.max(number.abs()));
+            BOUND * deviation + 16.0 * f32::EPSILON * largest
+        };
+        self.deviations.iter().enumerate().map(bound).collect()
+    }
+
     fn compare(&mut self, ours: &[Vec<f32>], theirs: &[Vec<f32>]) -> Result<()> {
         let (ours, theirs) = (ours.concat(), theirs.concat());
         if ours.len() != theirs.len() {
             return Err(problem(format!("{} logits, expected {}", theirs.len(), ours.len())));
         }
         let largest = ours.iter().fold(0.0f32, |most, logit| most.max(logit.abs()));
-        let bound = match self.deviation {
-            Some(deviation) => BOUND * deviation + 16.0 * f32::EPSILON * largest,
-            None => BOUND * largest.max(1.0),
-        };
-        for (&ours, &theirs) in ours.iter().zip(&theirs) {
+        let bounds = self.bounds(&ours, largest);
+        for ((&ours, &theirs), &bound) in ours.iter().zip(&theirs).zip(bounds.iter().cycle()) {
             let difference = (ours - theirs).abs();
             // Not of what is no number.
             let close = difference <= bound;

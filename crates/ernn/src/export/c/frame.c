@@ -36,3 +36,25 @@ float ernn_value(const ernn_logit logits[ERNN_OUTPUTS])
 }
 //? end
 
+//? any values
+void ernn_values(const ernn_logit logits[ERNN_OUTPUTS], float values[ERNN_OUTPUTS])
+{
+    int i, place;
+    for (i = 0; i < ERNN_OUTPUTS; i++) {
+//? any float
+        float value = logits[i];
+//? end
+//? any int8
+        float value = value_mean[i] + value_deviation[i] * ((float)logits[i] / ERNN_LOGIT_SCALE);
+//? end
+        place = i;
+//? any quantiles
+        while (place % ERNN_QUANTILES > 0 && values[place - 1] > value) {
+            values[place] = values[place - 1];
+            place--;
+        }
+//? end
+        values[place] = value;
+    }
+}
+//? end

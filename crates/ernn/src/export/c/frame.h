@@ -50,11 +50,23 @@ int ernn_push_token(ernn_state *state, ernn_scratch *scratch, uint32_t token);
 //? any value
 /* What the model says after the steps so far; ernn_value makes the number of it. */
 //? end
+//? any values
+/* What the model says after the steps so far; ernn_values makes the numbers of it. */
+//? end
 void ernn_logits(const ernn_state *state, ernn_scratch *scratch, ernn_logit logits[ERNN_OUTPUTS]);
 
 //? any value
 /* The number that the model was trained for, in the unit of the training data. */
 float ernn_value(const ernn_logit logits[ERNN_OUTPUTS]);
+
+//? end
+//? any values
+/* The numbers that the model was trained for, in the units of the training data; the names are in the comment above and in the _info.c.
+//? any quantiles
+   ERNN_QUANTILES of them are quantiles of one number, which rise.
+//? end
+*/
+void ernn_values(const ernn_logit logits[ERNN_OUTPUTS], float values[ERNN_OUTPUTS]);
 
 //? end
 //? any choice
@@ -75,6 +87,11 @@ int ernn_probabilities(const ernn_logit logits[ERNN_OUTPUTS], float probabilitie
 //? any classes
 /* In ernn_info.c: the name of each class, in the order of the logits. */
 extern const char *const ernn_class_names[ERNN_OUTPUTS];
+
+//? end
+//? any values
+/* In ernn_info.c: the name of each number, in the order of ernn_values. */
+extern const char *const ernn_value_names[ERNN_OUTPUTS];
 
 //? end
 //? any numbers

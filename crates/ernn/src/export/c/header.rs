@@ -9,6 +9,7 @@ use super::source::Source;
 use super::text::{float, select};
 use super::words::{in_comment, sentence, string};
 use crate::data::Task;
+use crate::export::unit::output_names;
 use crate::export::{Samples, about};
 
 /// Names in the header's comment at most; all stand in `NAME_info.c`.
@@ -62,6 +63,11 @@ impl Source<'_> {
         if self.has_classes() {
             list("class", &self.saved.classes).iter().for_each(|line| say(line));
         }
+        if self.used.contains(&"values") {
+            list("value", &output_names(self.saved))
+                .iter()
+                .for_each(|line| say(line));
+        }
         if let Some(line) = about::output(self.saved) {
             say(&sentence(&line));
         }
@@ -95,12 +101,17 @@ impl Source<'_> {
         } else {
             "after a whole sequence"
         };
-        let use_of_it = match self.plan.unit {
-            None => "place = ernn_class(logits);",
-            Some(_) => "value = ernn_value(logits);",
+        let use_of_it = match (&self.plan.unit, self.plan.outputs) {
+            (None, _) => "place = ernn_class(logits);",
+            (Some(_), 1) => "value = ernn_value(logits);",
+            (Some(_), _) => "ernn_values(logits, values);",
+        };
+        let room = match (&self.plan.unit, self.plan.outputs) {
+            (Some(_), 2..) => "\n       static float values[ERNN_OUTPUTS];",
+            _ => "",
         };
         let mut text = format!(
-            "\n       static ernn_state state;\n       static ernn_scratch scratch;\n       static ernn_logit logits[ERNN_OUTPUTS];\n       \
+            "\n       static ernn_state state;\n       static ernn_scratch scratch;\n       static ernn_logit logits[ERNN_OUTPUTS];{room}\n       \
              {declared}\n       for (;;) {{\n           ernn_reset(&state);\n           \
              for (i = 0; i < {steps}; i++) {{\n               {read}\n               \
              if ({push})\n                   continue;   (refused: nothing was done)\n"
@@ -126,9 +137,10 @@ impl Source<'_> {
         } else {
             "values of a step"
         };
-        let logits = match self.plan.unit {
-            Some(_) => "one number",
-            None => "logits",
+        let logits = match (&self.plan.unit, self.plan.outputs) {
+            (Some(_), 1) => "one number",
+            (Some(_), _) => "numbers",
+            (None, _) => "logits",
         };
         let Sizes {
             state,
@@ -148,8 +160,16 @@ impl Source<'_> {
                 "#define ERNN_WINDOW {steps} /* steps of the longest sequence of the training */"
             );
         }
-        if let Some(unit) = self.plan.unit.filter(|_| self.plan.format == Format::Int8) {
-            let [mean, deviation] = [unit.mean, unit.deviation].map(|number| float(number as f32));
+        let quantiles = self.plan.unit.as_ref().map_or(1, |unit| unit.quantiles);
+        if quantiles > 1 {
+            let _ = writeln!(
+                text,
+                "#define ERNN_QUANTILES {quantiles} /* of each number, side by side */"
+            );
+        }
+        let scales = self.plan.unit.as_ref().filter(|_| self.plan.format == Format::Int8);
+        if let Some([scale]) = scales.map(|unit| &unit.scales[..]) {
+            let [mean, deviation] = [scale.mean, scale.deviation].map(|number| float(number as f32));
             let _ = writeln!(
                 text,
                 "#define ERNN_VALUE_MEAN {mean} /* of the numbers that were trained on */\n\
@@ -186,6 +206,9 @@ impl Source<'_> {
         };
         if self.has_classes() {
             array("class_names", "ERNN_OUTPUTS", &self.saved.classes);
+        }
+        if self.used.contains(&"values") {
+            array("value_names", "ERNN_OUTPUTS", &output_names(self.saved));
         }
         if !self.plan.tokens {
             array("input_names", "ERNN_INPUTS", &self.saved.feature_names);

@@ -22,8 +22,14 @@ int ernn_selftest(void)
         for (i = 0; i < ERNN_OUTPUTS; i++) {
 //? any float
             float difference = logits[i] - expected[sequence][i];
+//? any values
+            if (!(difference <= bounds[i] && -difference <= bounds[i]))
+                return sequence + 1;
+//? end
+//? any choice value
             if (!(difference <= BOUND && -difference <= BOUND))
                 return sequence + 1;
+//? end
 //? end
 //? any int8
             if (logits[i] != expected[sequence][i])
@@ -42,6 +48,17 @@ int ernn_selftest(void)
             if (!(difference <= VALUE_BOUND && -difference <= VALUE_BOUND))
                 return sequence + 1;
 //? end
+        }
+//? end
+//? any values
+        {
+            float made[ERNN_OUTPUTS];
+            ernn_values(logits, made);
+            for (i = 0; i < ERNN_OUTPUTS; i++) {
+                float difference = made[i] - values[sequence * ERNN_OUTPUTS + i];
+                if (!(difference <= bounds[i] && -difference <= bounds[i]))
+                    return sequence + 1;
+            }
         }
 //? end
     }

@@ -9,6 +9,7 @@ use super::layers::layer;
 use super::rename::rename;
 use super::text::{float, select, table, whole};
 use crate::checkpoint::SavedModel;
+use crate::data::TargetScale;
 use crate::export::logits::Logits;
 use crate::export::plan::{Plan, PlannedLayer, Tensor};
 use crate::export::target::Files;
@@ -77,8 +78,14 @@ fn used(plan: &Plan) -> Vec<&'static str> {
     used.extend(derived.compressed.then_some("compressed"));
     used.extend((derived.triads > 0).then_some("magnitudes"));
     used.extend(pooling(plan.pooling));
-    used.extend((plan.outputs > 1).then_some("softmax"));
-    used.push(if plan.unit.is_some() { "value" } else { "choice" });
+    used.extend((plan.outputs > 1 && plan.unit.is_none()).then_some("softmax"));
+    used.push(match (&plan.unit, plan.outputs) {
+        (None, _) => "choice",
+        (Some(_), 1) => "value",
+        (Some(_), _) => "values",
+    });
+    let quantiles = plan.unit.as_ref().is_some_and(|unit| unit.quantiles > 1);
+    used.extend(quantiles.then_some("quantiles"));
     used.push(if plan.narrow { "state8" } else { "state16" });
     used.push(if plan.has_compressed() { "sparse" } else { "dense" });
     used.extend(plan.layers.iter().any(|layer| layer.words[2] > 0).then_some("lowrank"));
@@ -176,10 +183,23 @@ impl Source<'_> {
             text += &layer(self.plan.format, place, self.inputs(place), planned);
         }
         text += &self.advance(number, more);
+        text += &self.scales();
         text += &select(include_str!("frame.c"), &self.used);
         text += &select(include_str!("inputs.c"), &self.used);
         text += &select(frame, &self.used);
         text
+    }
+
+    /// The scales of several numbers to predict, of whole numbers.
+    fn scales(&self) -> String {
+        let several = self.plan.unit.as_ref().filter(|unit| unit.scales.len() > 1);
+        let Some(unit) = several.filter(|_| self.plan.format == Format::Int8) else {
+            return String::new();
+        };
+        let of = |number: fn(&TargetScale) -> f64| unit.scales.iter().map(|scale| number(scale) as f32).collect();
+        table("value_mean", &Tensor::F32(of(|scale| scale.mean)))
+            + &table("value_deviation", &Tensor::F32(of(|scale| scale.deviation)))
+            + "\n"
     }
 
     /// Sizes that the functions of a stream need, and the tables of input and readout.
@@ -326,27 +346,49 @@ impl Source<'_> {
         }
         text += &table("inputs", &Tensor::F32(inputs));
         let _ = writeln!(text, "#define SEQUENCES {}", lengths.len());
-        if self.plan.format == Format::Float {
-            let _ = writeln!(text, "#define BOUND {}", float(prepared.logits.bound(self.plan.unit)));
-        }
+        text += &self.bounds(prepared);
         let _ = writeln!(
             text,
             "static const int lengths[SEQUENCES] = {{ {} }};",
             lengths.join(", ")
         );
-        if let Some(unit) = self.plan.unit.filter(|_| self.plan.format == Format::Int8) {
-            let bound = (1e-5 * (unit.mean.abs() + unit.deviation)) as f32;
-            let _ = writeln!(text, "#define VALUE_BOUND {}", float(bound));
-            let values = prepared.tests().filter_map(|(_, row)| row[0].parse::<f64>().ok());
-            let values = values.map(|output| unit.number(output / f64::from(about::WHOLE_LOGIT)) as f32);
-            text += &table("values", &Tensor::F32(values.collect()));
-        }
+        text += &self.values(prepared);
         let expected = rows.join(",\n    ");
         let _ = writeln!(
             text,
             "static const ernn_logit expected[SEQUENCES][ERNN_OUTPUTS] = {{\n    {expected}\n}};\n"
         );
         text + &select(include_str!("selftest.c"), &self.used)
+    }
+
+    /// How far from the stored numbers those of another compiler may be: one bound, or one for each of several numbers to predict.
+    fn bounds(&self, prepared: &Prepared) -> String {
+        let bounds = self.plan.unit.as_ref().map(|unit| prepared.logits.bounds(unit));
+        match (bounds, self.plan.format) {
+            (Some(bounds), _) if bounds.len() > 1 => table("bounds", &Tensor::F32(bounds)),
+            (Some(bounds), Format::Float) => format!("#define BOUND {}\n", float(bounds[0])),
+            (Some(bounds), Format::Int8) => format!("#define VALUE_BOUND {}\n", float(bounds[0])),
+            (None, Format::Float) => format!("#define BOUND {}\n", float(prepared.logits.bound())),
+            (None, Format::Int8) => String::new(),
+        }
+    }
+
+    /// The numbers that must be made of the stored outputs; of a single one in `f32` the output is the number.
+    fn values(&self, prepared: &Prepared) -> String {
+        let whole = self.plan.format == Format::Int8;
+        let Some(unit) = self.plan.unit.as_ref().filter(|unit| whole || unit.scales.len() > 1) else {
+            return String::new();
+        };
+        let values = prepared.tests().flat_map(|(_, row)| {
+            let outputs = row.iter().map(|output| output.parse::<f64>().unwrap_or(f64::NAN));
+            if whole {
+                return unit.numbers(outputs.map(|output| output / f64::from(about::WHOLE_LOGIT)));
+            }
+            let mut numbers: Vec<f32> = outputs.map(|output| output as f32).collect();
+            unit.in_order(&mut numbers);
+            numbers
+        });
+        table("values", &Tensor::F32(values.collect()))
     }
 }
 

@@ -7,7 +7,7 @@ use ernn_core::largest;
 use crate::Result;
 use crate::checkpoint::SavedModel;
 use crate::data::Task;
-use crate::evaluate::NumberReport;
+use crate::evaluate::{NumberAnswers, NumberReport};
 use crate::export::unit::Unit;
 use crate::export::{Samples, parity};
 
@@ -42,21 +42,19 @@ pub fn measure(saved: &SavedModel, image: &[u8], samples: &Samples) -> Result<Ac
     let (found, saturations) = int_logits(image, samples);
     let last = |logits: &[f32]| logits[logits.len().saturating_sub(outputs)..].to_vec();
     let (mut right, mut accuracy) = ([0; 2], Accuracy::default());
-    let mut pairs: [Vec<(f64, f64)>; 2] = Default::default();
+    let mut said: [Vec<f32>; 2] = Default::default();
     for (index, (expected, found)) in expected.iter().zip(&found).enumerate() {
-        let found: Vec<f32> = found.iter().map(|&logit| to_float(logit, unit)).collect();
+        let found = to_float(found, unit.as_ref());
         let (expected, found) = (last(expected), last(&found));
         let classes = [largest(&expected), largest(&found)];
         accuracy.sequences += 1;
         accuracy.alike += usize::from(classes[0] == classes[1]);
-        accuracy.largest_difference = accuracy
-            .largest_difference
-            .max(parity::difference(&expected, &found, unit));
-        if let Some(&number) = samples.numbers.get(index) {
-            let said = [&expected, &found].map(|row| f64::from(row[0]));
-            let told = pairs.iter_mut().zip(said);
-            told.for_each(|(pairs, said)| pairs.push((said, f64::from(number))));
-        }
+        accuracy.largest_difference =
+            accuracy
+                .largest_difference
+                .max(parity::difference(&expected, &found, unit.as_ref()));
+        said[0].extend(&expected);
+        said[1].extend(&found);
         if let Some(&label) = samples.labels.get(index) {
             right
                 .iter_mut()
@@ -65,8 +63,10 @@ pub fn measure(saved: &SavedModel, image: &[u8], samples: &Samples) -> Result<Ac
         }
     }
     accuracy.saturations = saturations.iter().map(|&count| u64::from(count)).sum();
-    if unit.is_some() && pairs[0].len() == accuracy.sequences {
-        accuracy.numbers = Some(pairs.map(|pairs| NumberReport::new(&pairs, None)));
+    let config = saved.model.config();
+    if unit.is_some() && samples.numbers.len() == accuracy.sequences * config.targets() {
+        let report = |said: Vec<f32>| NumberAnswers::of(config, &said, &samples.numbers).report();
+        accuracy.numbers = Some(said.map(report));
     }
     if samples.labels.len() == accuracy.sequences && saved.model.config().task == Task::Classification {
         let [float, int8] = right.map(|right| Some(right as f64 / accuracy.sequences.max(1) as f64));
@@ -75,9 +75,18 @@ pub fn measure(saved: &SavedModel, image: &[u8], samples: &Samples) -> Result<Ac
     Ok(accuracy)
 }
 
-fn to_float(logit: i32, unit: Option<Unit>) -> f32 {
-    let output = f64::from(logit) / f64::from(1 << SUM_PLACES);
-    unit.map_or(output, |unit| unit.number(output)) as f32
+/// Logits `[steps, outputs]`, of a model of numbers in their units.
+fn to_float(logits: &[i32], unit: Option<&Unit>) -> Vec<f32> {
+    let outputs = logits
+        .iter()
+        .map(|&logit| f64::from(logit) / f64::from(1 << SUM_PLACES));
+    match unit {
+        None => outputs.map(|output| output as f32).collect(),
+        Some(unit) => outputs
+            .enumerate()
+            .map(|(place, output)| unit.number(place % unit.scales.len(), output) as f32)
+            .collect(),
+    }
 }
 
 /// The logits after every step, by `ernn-core`, and the numbers of each sequence that did not fit.

@@ -66,7 +66,7 @@ pub(super) fn plan(saved: &SavedModel, samples: &Samples, state: StateBits) -> R
     } else {
         seen
     };
-    let [weight, bias] = match network.unit {
+    let [weight, bias] = match &network.unit {
         Some(unit) => unit.scaled(&network.readout_weight, &network.readout_bias),
         None => [network.readout_weight.clone(), network.readout_bias.clone()],
     };
@@ -76,7 +76,7 @@ pub(super) fn plan(saved: &SavedModel, samples: &Samples, state: StateBits) -> R
         inputs: network.inputs,
         first: network.first,
         outputs: network.outputs,
-        unit: network.unit,
+        unit: network.unit.clone(),
         pooling: network.pooling,
         tokens: network.tokens,
         narrow: state == StateBits::Int8,

@@ -9,7 +9,8 @@ use serde::Serialize;
 
 use crate::chart;
 use crate::checkpoint::SavedModel;
-use crate::export::unit::target_name;
+use crate::data::list;
+use crate::export::unit::output_names;
 use crate::export::{Prepared, Samples, about};
 use crate::names::{self, line};
 use crate::{Error, Result};
@@ -35,9 +36,11 @@ struct Content<'a> {
     /// Whether logits are whole numbers, and what of them is 1.
     whole: bool,
     scale: u32,
-    /// Of a model of numbers in whole numbers: what 1 and 0 are in their unit.
-    unit: f64,
-    offset: f64,
+    /// Of a model of numbers in whole numbers: what 1 and 0 of each output are in its unit; else empty.
+    units: Vec<f64>,
+    offsets: Vec<f64>,
+    /// Outputs that are quantiles of one number, and rise.
+    quantiles: usize,
     features: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     vocabulary: Option<&'a [String]>,
@@ -61,13 +64,10 @@ pub(super) fn html(module: &[u8], prepared: &Prepared) -> Result<String> {
     } else {
         &saved.classes
     };
-    let unit = prepared.plan.unit.filter(|_| whole);
-    let number = [target_name(saved).unwrap_or_else(|| "number".to_string())];
-    let outputs = if prepared.plan.unit.is_some() {
-        &number[..]
-    } else {
-        &outputs[..]
-    };
+    let unit = prepared.plan.unit.as_ref();
+    let numbers = output_names(saved);
+    let outputs = if unit.is_some() { &numbers[..] } else { &outputs[..] };
+    let scales = unit.filter(|_| whole).map_or(&[][..], |unit| &unit.scales);
     let content = Content {
         name: &prepared.options.name,
         title: title(saved),
@@ -75,11 +75,12 @@ pub(super) fn html(module: &[u8], prepared: &Prepared) -> Result<String> {
         inputs: if tokens { 1 } else { sizes.inputs },
         count: sizes.outputs,
         outputs: outputs.iter().map(line).collect(),
-        probabilities: sizes.outputs > 1,
+        probabilities: sizes.outputs > 1 && unit.is_none(),
         whole,
         scale: about::logit_scale(prepared.plan.format),
-        unit: unit.map_or(1.0, |unit| unit.deviation),
-        offset: unit.map_or(0.0, |unit| unit.mean),
+        units: scales.iter().map(|scale| scale.deviation).collect(),
+        offsets: scales.iter().map(|scale| scale.mean).collect(),
+        quantiles: unit.map_or(1, |unit| unit.quantiles),
         features: saved.feature_names.iter().map(line).collect(),
         vocabulary: tokens.then_some(saved.vocabulary.as_slice()),
         examples: examples(saved, prepared.samples),
@@ -152,12 +153,20 @@ fn example_name(saved: &SavedModel, samples: &Samples, index: usize, cut: bool) 
         .and_then(|&label| saved.classes.get(label as usize));
     let what = match (label, samples.real) {
         (Some(class), _) => line(class),
-        (None, true) if samples.numbers.len() > index => samples.numbers[index].to_string(),
+        (None, true) if !samples.numbers.is_empty() => numbers_of(samples, index),
         (None, true) => "of the data".to_string(),
         (None, false) => "drawn, of no meaning".to_string(),
     };
     let cut = if cut { ", its beginning" } else { "" };
     format!("{}: {what}{cut}", index + 1)
+}
+
+/// The true numbers of a sequence; of many the first.
+fn numbers_of(samples: &Samples, index: usize) -> String {
+    let targets = samples.numbers.len() / samples.sequences.len().max(1);
+    let own = samples.numbers.iter().skip(index * targets).take(targets);
+    let texts: Vec<String> = own.map(f32::to_string).collect();
+    list(&texts)
 }
 
 fn text(saved: &SavedModel, sequence: &[f32], features: usize) -> String {

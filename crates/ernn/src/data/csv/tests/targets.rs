@@ -7,7 +7,7 @@ use crate::data::{Dataset, TableOptions, Task};
 fn options(target: &str) -> OpenOptions {
     OpenOptions {
         table: TableOptions {
-            target: Some(target.to_owned()),
+            target: target.split(',').map(str::to_owned).collect(),
             ..TableOptions::default()
         },
         ..OpenOptions::default()
@@ -53,6 +53,54 @@ fn a_wide_table_has_one_number_a_row_and_a_log_one_a_window() {
     log.table.window = Some(crate::data::Span::Steps(2));
     let log = opened("x,load\n1,7\n2,7\n3,8\n4,8\n5,9\n", &log).unwrap();
     assert_eq!(log.train.numbers, [7.0, 8.0]);
+}
+
+#[test]
+fn a_sequence_may_have_several_numbers() {
+    let long = "series,step,x,speed,kg\na,0,1,2.5,70\na,1,2,2.5,70\nb,0,3,-1e2,80\nb,1,4,-100,80\n";
+    let data = opened(long, &options("KG,speed")).unwrap();
+    assert_eq!(data.train.numbers, [70.0, 2.5, 80.0, -100.0]);
+    assert_eq!(
+        (&data.target_names[..], data.feature_names.len()),
+        (&["kg".to_owned(), "speed".to_owned()][..], 1)
+    );
+    let wide = opened("t0,t1,age,kg\n1,2,30,70\n3,4,40.5,80\n", &options("age,kg")).unwrap();
+    assert_eq!(wide.train.numbers, [30.0, 70.0, 40.5, 80.0]);
+    let mut log = options("load,x");
+    log.table.window = Some(crate::data::Span::Steps(2));
+    let log = opened("y,x,load\n1,1,7\n2,3,7\n3,5,8\n4,7,8\n5,9,9\n", &log).unwrap();
+    assert_eq!(log.train.numbers, [7.0, 2.0, 8.0, 6.0]);
+    for (text, target, expected) in [
+        (
+            long,
+            "kg,kg",
+            "found the column \"kg\" in --target and in --target, expected one of them",
+        ),
+        (
+            "series,step,x,speed,kg\na,0,1,2,\nb,0,2,,1\n",
+            "speed,kg",
+            "a.csv, line 2, column \"kg\": found a missing value",
+        ),
+        (
+            "series,step,x,speed\na,0,1,2\n",
+            "speed,kg",
+            "found no column \"kg\" (--target)",
+        ),
+    ] {
+        let found = refusal(text, &options(target));
+        assert!(found.contains(expected), "{found}");
+    }
+}
+
+#[test]
+fn settings_with_one_column_are_what_they_were() {
+    let text = |target: &str| toml::to_string(&options(target).table).unwrap();
+    assert_eq!(text("kg"), "target = \"kg\"\n");
+    assert_eq!(text("kg,age"), "target = [\"kg\", \"age\"]\n");
+    for target in ["kg", "kg,age"] {
+        let again: TableOptions = toml::from_str(&text(target)).unwrap();
+        assert_eq!(again, options(target).table);
+    }
 }
 
 #[test]
