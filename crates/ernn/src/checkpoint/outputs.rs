@@ -49,6 +49,7 @@ mod tests {
             model: Model::new(config, 1).unwrap(),
             derivation: Default::default(),
             normalization: Normalization::identity(1),
+            decision: Default::default(),
             classes: Vec::new(),
             vocabulary: Vec::new(),
             feature_names: vec!["x".to_string()],

@@ -23,6 +23,7 @@ fn text_model(tokens: &[&str]) -> SavedModel {
         model: Model::new(config, 5).unwrap(),
         derivation: Derivation::default(),
         normalization: Normalization::identity(4),
+        decision: Default::default(),
         classes: Vec::new(),
         vocabulary: tokens.iter().map(ToString::to_string).collect(),
         feature_names: vec!["token".to_string()],
