@@ -73,6 +73,7 @@ fn flags_of_reading_count_and_what_was_filled_is_said() {
     .map(|source| {
         let mut facts = place.json(&format!("data info {source}"));
         facts["name"] = "".into();
+        facts["target_names"] = "".into();
         facts["parts"][0]["filled"] = 0.into();
         facts
     });

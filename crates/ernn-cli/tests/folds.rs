@@ -238,5 +238,5 @@ fn folds_calibrate_the_final_model_and_say_where_nothing_is_known() {
     assert_eq!(number(&own["unknown"]["below"]), below);
     assert!(number(&own["unknown"]["examples"]) > 0.0 && plain["unknown"].is_null());
     // A stop between changes nothing.
-    place.ok(&format!("train --resume run"));
+    place.ok("train --resume run");
 }

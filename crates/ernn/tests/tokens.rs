@@ -224,7 +224,8 @@ fn what_does_not_fit_is_refused() {
             ..config(Task::NextToken, &["gru"])
         },
         ModelConfig {
-            classes: 2,
+            classes: 3,
+            quantiles: vec![0.1, 0.9],
             ..config(Task::Regression, &["gru"])
         },
         ModelConfig {

@@ -77,7 +77,8 @@ impl Reliability {
     /// Of answers: the probability of each, and whether it was right.
     pub(super) fn of(answers: impl Iterator<Item = (f64, bool)>) -> Self {
         let mut sums = [(0_usize, 0.0, 0_usize); BINS];
-        for (confidence, right) in answers {
+        // A model that diverged says nothing that could be counted.
+        for (confidence, right) in answers.filter(|(confidence, _)| confidence.is_finite()) {
             let bin = (confidence * BINS as f64).ceil() as usize;
             let own = &mut sums[bin.clamp(1, BINS) - 1];
             *own = (own.0 + 1, own.1 + confidence, own.2 + usize::from(right));
@@ -143,7 +144,8 @@ fn logarithms(probabilities: &[&[f64]]) -> Vec<Vec<f64>> {
 
 fn found(rows: &[Vec<f64>], labels: &[u32]) -> Option<Calibration> {
     let classes = rows.first().map_or(0, Vec::len);
-    if labels.len() < LEAST || classes < 2 {
+    let finite = || rows.iter().flatten().all(|logit| logit.is_finite());
+    if labels.len() < LEAST || classes < 2 || !finite() {
         return None;
     }
     let temperature = 1.0 / inverse_temperature(rows, labels, classes);
@@ -238,6 +240,7 @@ mod tests {
         let pooled = Reliability::pooled(parts.iter());
         assert!((pooled.error - expected).abs() < 1e-12 && pooled.bins.len() == 3);
         assert_eq!(Reliability::of([(0.0, false), (1.0, true)].into_iter()).error, 0.0);
+        assert_eq!(Reliability::of([(f64::NAN, false)].into_iter()), Reliability::default());
     }
 
     /// Logits whose answers are right as often as a softmax of half of them says.
