@@ -4,11 +4,12 @@
 
 use std::fmt::Write;
 
+use super::card_figures::{interval, numbers, per_class, percent, pooled};
 use super::{Ending, Report, split};
 use crate::cell::CellConfig;
 use crate::checkpoint::{EpochRecord, Phase};
 use crate::data::{Dataset, PartFacts, Task, View, list};
-use crate::evaluate::{Evaluation, Metric, figures, statistics};
+use crate::evaluate::{Metric, figures};
 use crate::names::{counted, markdown};
 
 /// A class with fewer sequences to train on is named among the limits.
@@ -539,78 +540,4 @@ fn layers(layers: &[CellConfig]) -> String {
         counted(layers.len(), "layer"),
         hidden.join(" and ")
     )
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.1} %", 100.0 * share)
-}
-
-fn interval(low: f64, high: f64) -> String {
-    format!("95 % interval {} to {}", percent(low), percent(high))
-}
-
-/// What a part says, with an interval where its sequences are counted.
-fn numbers(found: &Evaluation, task: Task) -> String {
-    let mut text = pooled(found, task);
-    let right: usize = (0..found.confusion.len())
-        .map(|class| found.confusion[class][class])
-        .sum();
-    if task == Task::Classification
-        && let Some([low, high]) = statistics::share_interval(right, found.examples, 0.05)
-    {
-        let _ = write!(text, "; {}, each sequence counted for itself", interval(low, high));
-    }
-    text
-}
-
-fn pooled(found: &Evaluation, task: Task) -> String {
-    let (metric, value) = found.score();
-    let mut text = metric.phrase(value);
-    if let (Some(numbers), Task::Regression) = (&found.numbers, task) {
-        let _ = write!(text, ", MAE {}", figures(numbers.mean_absolute_error));
-        if let Some(r2) = numbers.r2 {
-            let _ = write!(text, ", R2 {r2:.3}");
-        }
-        if let Some(always) = &numbers.always_mean {
-            let _ = write!(
-                text,
-                "; always the mean of what was trained on: RMSE {}",
-                figures(always.root_mean_squared_error)
-            );
-        }
-        return text;
-    }
-    if let (Some(_), Some(right)) = (found.perplexity, found.accuracy) {
-        let _ = write!(text, ", {} of the next tokens right", percent(right));
-    }
-    for (name, share) in [
-        ("balanced accuracy", found.balanced_accuracy),
-        ("macro F1", found.macro_f1),
-    ] {
-        if let Some(share) = share {
-            let _ = write!(text, ", {name} {}", percent(share));
-        }
-    }
-    let _ = write!(text, ", loss {:.4}", found.loss);
-    text
-}
-
-fn per_class(found: &Evaluation) -> String {
-    if found.per_class.is_empty() {
-        return String::new();
-    }
-    let share = |share: Option<f64>| share.map_or_else(|| "-".to_string(), percent);
-    let mut text = "\n| class | measured with | precision | recall | F1 |\n|---|---|---|---|---|\n".to_string();
-    for class in &found.per_class {
-        let _ = writeln!(
-            text,
-            "| {} | {} | {} | {} | {} |",
-            markdown(&class.name),
-            class.support,
-            share(class.precision),
-            share(class.recall),
-            share(class.f1)
-        );
-    }
-    text
 }
