@@ -64,7 +64,7 @@ fn take(bytes: &mut &[u8]) -> impl Iterator<Item = u8> {
     let length = varint(bytes) as usize;
     let (taken, rest) = bytes.split_at(length);
     *bytes = rest;
-    taken.to_vec().into_iter()
+    taken.iter().copied()
 }
 
 #[test]

@@ -162,7 +162,8 @@ class SequenceRegressor(RegressorMixin, SequenceEstimator):
         if y is None:
             raise ValueError("SequenceRegressor requires y to be passed, but the target y is None")
         sequences = gather(X, self.channels_first)
-        if np.ndim(y) == 2 and np.shape(y)[1] > 1:
+        y = np.asarray(y)
+        if y.ndim == 2 and y.shape[1] > 1:
             y = check_array(y, dtype=np.float64, input_name="y")
         else:
             y = column_or_1d(y, dtype=np.float64, warn=True)

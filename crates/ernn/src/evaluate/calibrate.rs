@@ -271,7 +271,8 @@ mod tests {
         let logits: Vec<f32> = (0..60)
             .flat_map(|row| (0..3).map(move |column| logit(row, column)))
             .collect();
-        let label = |row: usize| (first_largest(&logits[3 * row..3 * row + 3]) + usize::from(row % 4 == 0)) % 3;
+        let label =
+            |row: usize| (first_largest(&logits[3 * row..3 * row + 3]) + usize::from(row.is_multiple_of(4))) % 3;
         let labels: Vec<u32> = (0..60).map(|row| label(row) as u32).collect();
         let found = calibration(&logits, &labels, 3).unwrap();
         let close = |own: f64, other: f64| assert!((own - other).abs() < 1e-6, "{own} {other}");
