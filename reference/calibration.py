@@ -3,7 +3,7 @@
     python3 reference/calibration.py
 
 Prints the numbers of crates/ernn/src/evaluate/calibrate.rs. Sixty rows of three logits, each k / 16 by a rule that both write down; the
-temperature is the minimum of the cross-entropy with Platt's targets, found by scipy's bounded search over the logarithm.
+temperature is the minimum of the sum of cross-entropies and half the square of its logarithm, found by scipy's bounded search.
 """
 
 import numpy as np
@@ -13,12 +13,10 @@ from scipy.special import log_softmax, softmax
 N, C, BINS = 60, 3, 15
 logits = np.array([[((row * 37 + column * 53 + row * row * 11) % 97) / 8.0 for column in range(C)] for row in range(N)])
 labels = np.where(np.arange(N) % 4 == 0, (np.argmax(logits, axis=1) + 1) % C, np.argmax(logits, axis=1))
-targets = np.full((N, C), 1 / (N + C))
-targets[np.arange(N), labels] = (N + 1) / (N + C)
 
 
 def loss(logarithm):
-    return -(targets * log_softmax(logits * np.exp(logarithm), axis=1)).sum(axis=1).mean()
+    return -log_softmax(logits / np.exp(logarithm), axis=1)[np.arange(N), labels].sum() + logarithm**2 / 2
 
 
 def error(probabilities):
@@ -28,5 +26,5 @@ def error(probabilities):
 
 
 found = minimize_scalar(loss, bounds=(-3, 3), method="bounded", options={"xatol": 1e-12})
-temperature = float(np.exp(-found.x))
+temperature = float(np.exp(found.x))
 print(repr(temperature), repr(float(error(softmax(logits, axis=1)))), repr(float(error(softmax(logits / temperature, axis=1)))))

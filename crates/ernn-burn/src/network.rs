@@ -191,6 +191,7 @@ fn check(config: &ModelConfig) -> Result<(), Error> {
         return refuse("embedding", "one".to_string(), "none");
     }
     match config.task {
+        Task::Regression if config.classes > 1 => refuse("task", format!("{} numbers", config.classes), "one number"),
         Task::Classification | Task::Regression => Ok(()),
         other => refuse("task", format!("{other:?}"), "a class or a number a sequence"),
     }

@@ -12,6 +12,7 @@ use indicatif::ProgressBar;
 use serde::Serialize;
 
 use crate::classes;
+use crate::labels;
 use crate::table::columns_of;
 use crate::terminal::{self, Look, Stream};
 
@@ -214,6 +215,16 @@ pub fn equilibria(found: &Equilibria) -> String {
 }
 
 fn without_equilibria(part: &str, found: &Evaluation) -> String {
+    if let Some(labels) = &found.labels {
+        let colors = Stream::Out.has_colors();
+        return format!(
+            "{part} ({}): {}, loss {:.4}\n{}",
+            counted(found.examples, "sequence"),
+            Look::Bold.paint(&score(found), colors),
+            found.loss,
+            labels::text(labels, colors)
+        );
+    }
     let Some(balanced) = found.balanced_accuracy else {
         return of_steps_or_numbers(part, found);
     };

@@ -35,11 +35,13 @@ pub struct RecordingFlags {
     /// Longest time between two rows that a straight line fills; a longer one ends a piece [default: 5 steps]
     #[arg(long, value_name = "SPAN")]
     max_gap: Option<Span>,
-    /// What has a class: windows, or steps (each step of a window: sleep stages, phases of a gait); steps without a label count for nothing
-    /// [default: windows]
+    /// What has a class: windows, or steps (each step of a window: sleep stages, phases of a gait); steps without a label count for nothing;
+    /// or labels: a window, or any sequence of a table or an array, has none, one or several of them, as a|b in its label column, which may be
+    /// empty [default: windows]
     #[arg(long, value_name = "WHAT", value_parser = named::<Aim>)]
     task: Option<Aim>,
-    /// Share of a window that its most frequent label covers at least; others are left out, and counted [default: 0.667]
+    /// Share of a window that its most frequent label covers at least; others are left out, and counted; of several labels each one that
+    /// covers it [default: 0.667]
     #[arg(long, value_name = "SHARE")]
     purity: Option<f64>,
     /// Which label a window has: most (the most frequent one) or end (that of its last step) [default: most]
@@ -69,6 +71,11 @@ impl RecordingFlags {
             every_window: settings.every_window,
             whole: settings.whole,
         }
+    }
+
+    /// Several labels can hold, of other data than recordings, too.
+    pub fn asks_for_labels(&self) -> bool {
+        self.task == Some(Aim::Labels)
     }
 
     /// The flags, with whether each was given.

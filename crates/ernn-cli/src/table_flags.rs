@@ -36,6 +36,10 @@ pub struct TableFlags {
     /// several of them; a window of a recording has the mean of its rows, or with --horizon the values behind it
     #[arg(long, value_name = "COLUMN,...", value_delimiter = ',')]
     target: Vec<String>,
+    /// Learn which of several labels each sequence has: the columns of 0 and 1 that say it (of arrays the names of the columns of y); a window
+    /// of a recording has a label that covers --purity of it
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    labels_from: Vec<String>,
     /// What labels are that look like numbers to predict: ask (refuse them) or classes [default: ask]; or a FILE with labels of recordings:
     /// a table with start, end and label, labels of Audacity, or Label Studio's JSON
     #[arg(long, value_name = "KIND|FILE", value_parser = labels)]
@@ -69,6 +73,7 @@ impl TableFlags {
             recordings: self.recordings.over(self.events(), &settings.recordings),
             layout: self.layout.unwrap_or(settings.layout),
             target: list(&self.target, &settings.target),
+            labels_from: list(&self.labels_from, &settings.labels_from),
             labels: self.label_kind().unwrap_or(settings.labels),
             may_lack: list(&self.known.may_lack, &settings.may_lack),
             of_model: list(&self.known.of_model, &settings.of_model),
@@ -109,6 +114,12 @@ impl TableFlags {
                 numbers,
                 "tables and arrays of your own",
             ),
+            (
+                "--labels-from",
+                !self.labels_from.is_empty(),
+                numbers && kind != Ts,
+                "tables and arrays of your own",
+            ),
             ("--labels", self.label_kind().is_some(), own, "data of your own"),
             (
                 "--labels",
@@ -118,8 +129,12 @@ impl TableFlags {
             ),
         ];
         let recordings = self.recordings.given().into_iter();
+        let labels = self.recordings.asks_for_labels();
         let applies = |flag: &str| table || (kind == Recordings && !OF_TABLES.contains(&flag));
-        flags.extend(recordings.map(|(flag, given)| (flag, given, applies(flag), to(kind))));
+        flags.extend(recordings.map(|(flag, given)| match flag {
+            "--task" if labels => (flag, given, numbers && kind != Ts, "tables and arrays of your own"),
+            _ => (flag, given, applies(flag), to(kind)),
+        }));
         flags
     }
 
@@ -130,8 +145,14 @@ impl TableFlags {
         let given = |name: &&String| !own.ignore.contains(name) && own.group_column.as_ref() != Some(name);
         let target = settings.target.iter().filter(|_| own.target.is_empty());
         let names = settings.ignore.iter().chain(&settings.group_column).filter(given);
+        let labels = settings.labels_from.iter().filter(|_| own.labels_from.is_empty());
         TableOptions {
-            may_lack: names.chain(target).cloned().chain(label.map(String::from)).collect(),
+            may_lack: names
+                .chain(labels)
+                .chain(target)
+                .cloned()
+                .chain(label.map(String::from))
+                .collect(),
             of_model: channels.to_vec(),
             // Events are of the recordings that they were made for.
             recordings: RecordingOptions {
@@ -165,6 +186,7 @@ impl From<TableOptions> for TableFlags {
             recordings: (options.window, options.recordings.clone()).into(),
             layout: Some(options.layout),
             target: options.target,
+            labels_from: options.labels_from,
             labels: match options.recordings.events {
                 Some(path) => Some(Labels::Events(path)),
                 None => Some(Labels::Kind(options.labels)),

@@ -326,6 +326,11 @@ fn what_is_not_sure_is_unknown() {
     assert!(unknown > 20, "{unknown}");
     let metrics = place.json("evaluate run train.csv --part train");
     assert!(metrics["unknown"]["examples"].as_u64().unwrap() > 20, "{metrics}");
+    place.fails(
+        "train train.csv --unknown 0.1 --validation 0 --out no",
+        2,
+        &["--unknown: found no sequences to learn it from", "--folds 5"],
+    );
     place.write("unknown.csv", easy_csv(200).replace("up", "unknown"));
     place.fails(
         "train unknown.csv --unknown 0.1 --out no",

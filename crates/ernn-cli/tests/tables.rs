@@ -317,3 +317,61 @@ fn tables_come_through_pipes() {
     let done = finish(piped("evaluate run0 /dev/stdin", &text));
     assert_eq!(done.code, Some(0), "{}", done.stderr);
 }
+
+/// A table in a gzip file of stored blocks (RFC 1952, RFC 1951), which needs no packer.
+fn stored_gzip(bytes: &[u8]) -> Vec<u8> {
+    let crc = !bytes.iter().fold(!0_u32, |crc, &byte| {
+        (0..8).fold(crc ^ u32::from(byte), |crc, _| {
+            crc >> 1 ^ (0xedb8_8320 & (crc & 1).wrapping_neg())
+        })
+    });
+    let length = u16::try_from(bytes.len()).unwrap();
+    let mut packed = b"\x1f\x8b\x08\0\0\0\0\0\0\x03\x01".to_vec();
+    packed.extend(length.to_le_bytes().into_iter().chain((!length).to_le_bytes()));
+    packed.extend(bytes);
+    packed.extend(crc.to_le_bytes().into_iter().chain(u32::from(length).to_le_bytes()));
+    packed
+}
+
+#[test]
+fn a_packed_table_is_read_as_the_table() {
+    let place = Place::new();
+    let table = easy_csv(40);
+    let packed = stored_gzip(table.as_bytes());
+    place.write("a.csv", &table);
+    place.write("b.csv.gz", &packed);
+    place.write("d/train.csv.gz", &packed);
+    place.write("d/test.csv", &table);
+    place.ok("train a.csv --epochs 2 --hidden 4 --out plain");
+    place.ok("train b.csv.gz --epochs 2 --hidden 4 --out packed");
+    let parameters = |run: &str| {
+        ernn::checkpoint::SavedModel::load(&place.path(run))
+            .unwrap()
+            .model
+            .parameters()
+            .to_vec()
+    };
+    assert!(parameters("plain") == parameters("packed"));
+    assert_eq!(
+        place.ok("predict plain b.csv.gz").stdout,
+        place.ok("predict plain a.csv").stdout
+    );
+    let facts = place.json("data info d");
+    let [train, test] = [0, 1].map(|part| (&facts["parts"][part]["steps"], &facts["parts"][part]["class_counts"]));
+    assert_eq!(train, test);
+    let mut command = place.command("predict plain -");
+    command.stdin(std::fs::File::open(place.path("b.csv.gz")).unwrap());
+    assert_eq!(
+        finish(command.output().unwrap()).stdout,
+        place.ok("predict plain a.csv").stdout
+    );
+    place.write("c.csv.gz", &packed[..packed.len() - 20]);
+    place.fails(
+        "train c.csv.gz",
+        1,
+        &[
+            "c.csv.gz: found packed data that is cut short or damaged",
+            "expected a whole gzip file",
+        ],
+    );
+}

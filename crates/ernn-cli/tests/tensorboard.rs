@@ -29,14 +29,14 @@ fn event(bytes: &[u8]) -> (u64, Vec<(String, f32)>) {
         match key {
             0x09 => rest = &rest[8..],
             0x10 => step = varint(&mut rest),
-            0x1a => take(&mut rest).for_each(drop),
+            0x1a => assert_eq!(take(&mut rest), b"brain.Event:2"),
             0x2a => {
-                let mut summary: &[u8] = &take(&mut rest).collect::<Vec<u8>>();
+                let mut summary = take(&mut rest);
                 while let Some((0x0a, after)) = summary.split_first() {
                     summary = after;
-                    let scalar: Vec<u8> = take(&mut summary).collect();
+                    let scalar = take(&mut summary);
                     let mut inner = &scalar[1..];
-                    let tag: Vec<u8> = take(&mut inner).collect();
+                    let tag = take(&mut inner).to_vec();
                     assert_eq!((scalar[0], inner[0]), (0x0a, 0x15));
                     scalars.push((
                         String::from_utf8(tag).unwrap(),
@@ -60,11 +60,11 @@ fn varint(bytes: &mut &[u8]) -> u64 {
     number
 }
 
-fn take(bytes: &mut &[u8]) -> impl Iterator<Item = u8> {
+fn take<'a>(bytes: &mut &'a [u8]) -> &'a [u8] {
     let length = varint(bytes) as usize;
     let (taken, rest) = bytes.split_at(length);
     *bytes = rest;
-    taken.iter().copied()
+    taken
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use ernn::checkpoint::SavedModel;
-use ernn::data::MissingPolicy;
+use ernn::data::{MissingPolicy, Part};
 use ernn::evaluate::{self, Prediction};
 use ernn::export::{Options, Samples, Target};
 use ernn::train::RunConfig;
@@ -35,6 +35,11 @@ impl Model {
         let values = found.iter().flat_map(|prediction| &prediction.probabilities).copied();
         let shape = [found.len(), self.saved.classes.len()];
         Ok((classes, PyArray1::from_iter(py, values).reshape(shape)?))
+    }
+
+    /// Sequences whose missing values are treated as in its run, or as `missing` says.
+    fn part(&self, sequences: &Arrays, missing: Option<&str>) -> PyResult<Part> {
+        sequences.part(missing.map_or_else(|| self.missing(), |policy| policy.parse().map_err(exception))?)
     }
 
     /// What its run did about missing values.
@@ -142,8 +147,7 @@ impl Model {
         missing: Option<&str>,
         threads: usize,
     ) -> PyResult<Predictions<'py>> {
-        let missing = missing.map_or_else(|| self.missing(), |policy| policy.parse().map_err(exception))?;
-        let part = sequences.part(missing)?;
+        let part = self.part(&sequences, missing)?;
         let found = threads::run(py, threads, || evaluate::predict(&self.saved, &part))?.map_err(exception)?;
         self.arrays(py, &found)
     }
@@ -156,8 +160,7 @@ impl Model {
         missing: Option<&str>,
         threads: usize,
     ) -> PyResult<Predictions<'py>> {
-        let missing = missing.map_or_else(|| self.missing(), |policy| policy.parse().map_err(exception))?;
-        let part = sequences.part(missing)?;
+        let part = self.part(&sequences, missing)?;
         let found = threads::run(py, threads, || evaluate::predict_steps(&self.saved, &part, &[]))?;
         self.arrays(py, &found.map_err(exception)?.concat())
     }
@@ -169,6 +172,22 @@ impl Model {
         (config.targets(), config.quantiles.clone())
     }
 
+    /// The probability of each label `[sequences, labels]`, of a model of labels of which several can hold; missing values as in
+    /// [`Model::predict`].
+    fn predict_labels<'py>(
+        &self,
+        py: Python<'py>,
+        sequences: Arrays,
+        missing: Option<&str>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let part = self.part(&sequences, missing)?;
+        let found = threads::run(py, threads, || evaluate::predict_labels(&self.saved, &part, &[]))?;
+        let found = found.map_err(exception)?;
+        let shape = [found.len(), self.saved.classes.len()];
+        PyArray1::from_iter(py, found.into_iter().flatten()).reshape(shape)
+    }
+
     /// The numbers of each sequence, one after the other, of a model of numbers; missing values as in [`Model::predict`].
     fn predict_numbers<'py>(
         &self,
@@ -177,8 +196,7 @@ impl Model {
         missing: Option<&str>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<f32>>> {
-        let missing = missing.map_or_else(|| self.missing(), |policy| policy.parse().map_err(exception))?;
-        let part = sequences.part(missing)?;
+        let part = self.part(&sequences, missing)?;
         let found = threads::run(py, threads, || evaluate::predict_numbers(&self.saved, &part, &[]))?;
         Ok(PyArray1::from_vec(py, found.map_err(exception)?))
     }

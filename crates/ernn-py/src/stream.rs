@@ -39,6 +39,16 @@ impl Stream {
         Ok(self.stream.numbers())
     }
 
+    /// One step of raw values `[features]`; gives the probability of each label after it, of a model of which several can hold.
+    fn push_labels<'py>(
+        &mut self,
+        py: Python<'py>,
+        values: PyReadonlyArray1<f32>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        self.stream.push(values.as_slice()?).map_err(exception)?;
+        Ok(self.stream.label_probabilities().unwrap_or_default().to_pyarray(py))
+    }
+
     /// The next step is a first one.
     fn reset(&mut self) {
         self.stream.reset();

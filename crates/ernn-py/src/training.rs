@@ -21,12 +21,14 @@ use crate::settings::Settings;
 /// The longest wait until Ctrl-C is noticed.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Sequences with a class or a number each, or a class for each step.
+/// Sequences with a class, labels or numbers each, or a class for each step.
 #[derive(FromPyObject)]
 pub struct Labelled<'py> {
     sequences: Arrays<'py>,
     /// The class of each sequence, an index into `classes`.
     labels: Option<PyReadonlyArray1<'py, u32>>,
+    /// Which labels each sequence has, `[sequences * classes]` of 0 and 1, where several can hold; in the place of a class.
+    indicators: Option<PyReadonlyArray1<'py, u8>>,
     /// The numbers to predict of each sequence, one after the other, in the place of a class.
     numbers: Option<PyReadonlyArray1<'py, f32>>,
     /// The class of each step of all sequences one after the other, in the place of a class of each sequence.
@@ -43,6 +45,9 @@ impl Labelled<'_> {
         let mut train = self.sequences.part(missing)?;
         if let Some(labels) = &self.labels {
             train.labels = labels.as_slice()?.to_vec();
+        }
+        if let Some(indicators) = &self.indicators {
+            train.indicators = indicators.as_slice()?.to_vec();
         }
         if let Some(numbers) = &self.numbers {
             train.numbers = numbers.as_slice()?.to_vec();
@@ -62,9 +67,10 @@ impl Labelled<'_> {
                 .map(|channel| format!("channel {channel}"))
                 .collect(),
             classes: self.classes.clone(),
-            task: match (&self.numbers, &self.step_labels) {
-                (Some(_), _) => Task::Regression,
-                (_, Some(_)) => Task::StepClassification,
+            task: match (&self.numbers, &self.indicators, &self.step_labels) {
+                (Some(_), _, _) => Task::Regression,
+                (_, Some(_), _) => Task::MultiLabel,
+                (_, _, Some(_)) => Task::StepClassification,
                 _ => Task::Classification,
             },
             train,
@@ -87,8 +93,8 @@ pub fn fit(
 ) -> PyResult<(Model, String)> {
     let mut config = settings.config.clone();
     let dataset = data.dataset(config.data.missing)?;
-    // Numbers are no probabilities.
-    config.training.calibrate &= dataset.task != Task::Regression;
+    // The other tasks have no probabilities of classes.
+    config.training.calibrate &= matches!(dataset.task, Task::Classification | Task::StepClassification);
     let options = Options {
         out: out.map_or(Out::Nowhere, Out::At),
         threads,

@@ -32,6 +32,8 @@ def test_every_step_has_a_label_and_probabilities(tmp_path):
     assert (again.predict(X) == labeler.predict(X)).all()
     with pytest.raises(ValueError, match="expected one of numbers"):
         SequenceRegressor.load(tmp_path / "model.safetensors")
+    with pytest.raises(ValueError, match="found a model of step-classification, expected one of classes or labels"):
+        SequenceClassifier.load(tmp_path / "model.safetensors")
 
 
 def test_unequal_lengths_come_back_as_lists():

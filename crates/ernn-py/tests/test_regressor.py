@@ -62,7 +62,7 @@ def test_files_copies_and_streams(tmp_path):
     assert np.float32(said[-1]) == expected[0]
     waves_, labels = waves()
     SequenceClassifier(**SMALL).fit(waves_, labels).save(tmp_path / "classes.safetensors")
-    with pytest.raises(ValueError, match="a model of classes"):
+    with pytest.raises(ValueError, match="a model of classification"):
         SequenceRegressor.load(tmp_path / "classes.safetensors")
 
 

@@ -108,6 +108,8 @@ pub struct Batch<F: ernn_kernels::Real> {
     pub tokens: Vec<u32>,
     /// The class of each sequence, or of each step, sequence after sequence; empty for unlabelled data.
     pub targets: Vec<u32>,
+    /// Which labels each sequence has, `[sequences, labels]`, 0 or 1, where several can hold.
+    pub indicators: Vec<u8>,
     /// The numbers to predict, `[sequences, targets]`, for regression.
     pub numbers: Vec<f32>,
     /// How much each sequence counts in the loss; empty: all the same.
@@ -139,6 +141,7 @@ impl<F: Real> Batch<F> {
             inputs: Panels::new(isa, 1, &[]),
             tokens: Vec::new(),
             targets: Vec::new(),
+            indicators: Vec::new(),
             numbers: Vec::new(),
             weights: Vec::new(),
             soft_targets: Vec::new(),
@@ -160,6 +163,7 @@ impl<F: Real> Batch<F> {
             self.lengths.push(view.length(index));
             self.targets.extend(view.label(index));
             self.targets.extend_from_slice(view.step_labels(index));
+            self.indicators.extend_from_slice(view.indicators(index));
             self.numbers.extend(view.numbers_of(index));
             self.weights.extend(view.weight(index));
             self.tokens.extend_from_slice(view.tokens(index));
@@ -213,6 +217,7 @@ impl<F: Real> Batch<F> {
         self.lengths.clear();
         self.tokens.clear();
         self.targets.clear();
+        self.indicators.clear();
         self.numbers.clear();
         self.weights.clear();
         self.soft_targets.clear();

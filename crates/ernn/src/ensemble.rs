@@ -14,7 +14,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::checkpoint::{EnsembleFolder, MOST_MEMBERS, SavedModel};
-use crate::data::{Dataset, Task, View};
+use crate::data::{Dataset, View};
 use crate::evaluate::{Ensemble, Evaluation};
 use crate::folds::Ended;
 use crate::train::{
@@ -76,8 +76,9 @@ pub fn check(dataset: &Dataset, config: &RunConfig, members: usize) -> Result<()
         let expected = format!("2 to {MOST_MEMBERS} members");
         return Err(Error::setting("--ensemble", members, expected));
     }
-    if !matches!(dataset.task, Task::Classification | Task::Regression) {
-        let expected = "data with one class or number a sequence: the answers of the members are averaged";
+    if !crate::evaluate::is_averaged(dataset.task) {
+        let expected =
+            "data with one class, number or set of labels a sequence: the answers of the members are averaged";
         return Err(Error::setting("--ensemble", &dataset.name, expected));
     }
     if config.training.unknown > 0.0 {

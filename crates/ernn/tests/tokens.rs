@@ -27,7 +27,7 @@ fn layer(kind: &str) -> CellConfig {
 
 fn config(task: Task, kinds: &[&str]) -> ModelConfig {
     let classes = match task {
-        Task::Classification | Task::StepClassification => 3,
+        Task::Classification | Task::StepClassification | Task::MultiLabel => 3,
         Task::NextToken => VOCABULARY,
         Task::Regression => 1,
     };
@@ -55,6 +55,7 @@ fn sequences(task: Task) -> Part {
         Task::Classification => part.labels = vec![0, 2, 1],
         Task::StepClassification => part.step_labels = (0..11).map(|step| step % 3).collect(),
         Task::Regression => part.numbers = vec![0.5, -1.0, 2.0],
+        Task::MultiLabel => part.indicators = vec![1, 0, 1, 0, 0, 0, 0, 1, 0],
         Task::NextToken => {}
     }
     part

@@ -155,6 +155,7 @@ fn info(facts: &DatasetFacts, filled: bool, json: bool) -> Result<()> {
             &said
         }
         Task::Regression => "to learn: one number a sequence\n",
+        Task::MultiLabel => "to learn: which labels each sequence has (none, one or several)\n",
     };
     text += match facts.as_published {
         Some(true) => "sequences of each class as published\n",

@@ -182,8 +182,12 @@ impl Trial {
                 figures(int8.mean_absolute_error)
             ));
         } else if let (Some(float), Some(int8)) = (found.float, found.int8) {
+            let (what, others) = match saved.model.config().task {
+                Task::MultiLabel => ("all labels right", "other labels"),
+                _ => ("accuracy", "another class"),
+            };
             say(&format!(
-                "accuracy on the {part} part ({}): {:.2} % in f32, {:.2} % in int8 ({:+.2} points); another class for {}",
+                "{what} on the {part} part ({}): {:.2} % in f32, {:.2} % in int8 ({:+.2} points); {others} for {}",
                 counted(found.sequences, "sequence"),
                 100.0 * float,
                 100.0 * int8,
@@ -231,10 +235,17 @@ impl Trial {
     /// A plain loss, and what states of 16 bits would do about it.
     fn warning(&self, saved: &SavedModel, found: &Accuracy, samples: &Samples) -> Result<Option<String>> {
         let loss = lost(found);
-        if loss <= PLAIN_LOSS || saved.model.config().task != Task::Classification {
+        if loss <= PLAIN_LOSS || !matches!(saved.model.config().task, Task::Classification | Task::MultiLabel) {
             return Ok(None);
         }
+        let several = saved.model.config().task == Task::MultiLabel;
         let what = match (found.float, found.int8) {
+            (Some(float), Some(int8)) if several => format!(
+                "int8 gets all labels of {loss:.1} % fewer of the sequences right ({:.1} % instead of {:.1} %)",
+                100.0 * int8,
+                100.0 * float
+            ),
+            _ if several => format!("int8 gives {loss:.1} % of the sequences other labels than f32"),
             (Some(float), Some(int8)) => format!(
                 "int8 loses {loss:.1} points of accuracy ({:.1} % instead of {:.1} %)",
                 100.0 * int8,
@@ -268,8 +279,13 @@ fn say_parity(parity: Option<&Parity>) {
             parity.steps, parity.sequences, parity.largest_difference, parity.bound
         ));
     }
+    let others = if parity.of_labels {
+        "other labels"
+    } else {
+        "another class"
+    };
     say(&format!(
-        "compared with the library on {} of {}: logits differ by at most {:.1e} of the largest (allowed: {:.0e}), another class for {}",
+        "compared with the library on {} of {}: logits differ by at most {:.1e} of the largest (allowed: {:.0e}), {others} for {}",
         counted(parity.steps, "step"),
         counted(parity.sequences, "sequence"),
         parity.largest_difference,

@@ -8,7 +8,7 @@ use ernn::checkpoint::{Provenance, SavedModel};
 use ernn::data::Task;
 use ernn::evaluate::figures;
 use ernn::model::Quantize;
-use ernn::names;
+use ernn::names::{self, counted};
 use ernn::optim;
 use serde_json::{Value, json};
 
@@ -98,6 +98,7 @@ fn as_text(saved: &SavedModel, retrained: bool) -> String {
         match config.task {
             Task::Regression if config.classes > 1 => names::counted(config.classes, "number"),
             Task::Regression => "one number".to_string(),
+            Task::MultiLabel => format!("{} of which several can hold", counted(config.classes, "label")),
             _ => format!("{} classes", config.classes),
         },
         output::size(saved.model.parameters().len(), saved.nonzero_parameters()),
@@ -173,7 +174,11 @@ fn trained_on(saved: &SavedModel) -> String {
         );
     }
     if scales.is_empty() {
-        text += &format!("classes: {}\n", names::joined(&saved.classes));
+        let what = match config.task {
+            Task::MultiLabel => "labels",
+            _ => "classes",
+        };
+        text += &format!("{what}: {}\n", names::joined(&saved.classes));
     }
     text
 }

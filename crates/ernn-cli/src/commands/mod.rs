@@ -19,6 +19,7 @@ pub mod predict;
 mod predict_flags;
 mod predict_forecast;
 mod predict_generate;
+mod predict_labels;
 mod predict_segments;
 mod predict_stream;
 pub mod report;

@@ -1,4 +1,4 @@
-//! `ernn predict`: the class of each sequence and the probability of each class, or its numbers, one line a sequence.
+//! `ernn predict`: the class of each sequence, or its labels, and the probability of each, or its numbers, one line a sequence.
 
 use std::collections::HashSet;
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -15,7 +15,7 @@ use super::predict_flags::PredictFlags;
 use super::predict_generate::{self, GenerateFlags};
 use super::source::Source;
 use super::stream_steps::CANNOT_LOOK_AHEAD;
-use super::{predict_forecast, predict_segments, predict_stream};
+use super::{predict_forecast, predict_labels, predict_segments, predict_stream};
 use crate::failure::{Failure, Result};
 use crate::output::{say, significant, timed};
 
@@ -124,6 +124,7 @@ pub fn run(arguments: &Arguments, given: &HashSet<String>) -> Result<()> {
     super::warn_all_of_length(models.members(), sequences.part.longest());
     let (lines, problems) = match saved.model.config().task {
         Task::Regression => number_lines(&models, &sequences, arguments.form().format)?,
+        Task::MultiLabel => predict_labels::lines(&models, &sequences, arguments.form())?,
         Task::StepClassification => (
             predict_segments::lines(saved, &sequences, arguments.form())?,
             Vec::new(),
@@ -155,7 +156,7 @@ pub(super) fn shown(lines: String, format: Format) -> String {
 /// A model that says something at every step has nothing to say about a whole sequence.
 fn must_judge_sequences(saved: &SavedModel) -> Result<()> {
     let what = match saved.model.config().task {
-        Task::Classification | Task::StepClassification | Task::Regression => return Ok(()),
+        Task::Classification | Task::StepClassification | Task::Regression | Task::MultiLabel => return Ok(()),
         Task::NextToken => "a token",
     };
     let problem = format!(
@@ -217,7 +218,7 @@ fn class_lines(models: &Ensemble, sequences: &Sequences, form: Form) -> Result<(
 }
 
 /// Why some sequences have no answer.
-fn problems<T>(answers: Vec<Answer<T>>) -> Vec<String> {
+pub(super) fn problems<T>(answers: Vec<Answer<T>>) -> Vec<String> {
     answers.into_iter().filter_map(std::result::Result::err).collect()
 }
 
@@ -279,7 +280,7 @@ fn refuse_known(file: &str) -> Result<()> {
 }
 
 /// The columns that say which sequence a line is about; a window has its times.
-fn head(sequences: &Sequences) -> &'static str {
+pub(super) fn head(sequences: &Sequences) -> &'static str {
     if sequences.times.is_empty() {
         "sequence"
     } else {

@@ -10,6 +10,7 @@ use ernn::{Error, Result as LibraryResult};
 use serde_json::{Map, Value, json};
 
 use super::predict::{Form, Format, by_name, quoted, shown};
+use super::predict_labels;
 use super::stream_steps::Steps;
 use crate::failure::Result;
 use crate::output::{say, significant};
@@ -85,6 +86,7 @@ fn header(saved: &SavedModel) -> String {
         Task::Regression if saved.model.config().classes == 1 => "step,number".to_string(),
         Task::Regression => format!("step,{}", joined(saved.output_names().iter().map(|name| quoted(name)))),
         Task::NextToken => "step,token,p_token".to_string(),
+        Task::MultiLabel => format!("step,{}", predict_labels::columns(&saved.classes)),
         Task::Classification | Task::StepClassification => {
             let names = saved
                 .classes
@@ -98,6 +100,19 @@ fn header(saved: &SavedModel) -> String {
 /// What the model says after the steps so far.
 fn said(saved: &SavedModel, stream: &Stream, form: Form) -> String {
     let step = stream.steps();
+    if let Some(row) = stream.label_probabilities() {
+        return match form.format {
+            Format::Csv => format!(
+                "{step},{}",
+                predict_labels::cells(&saved.classes, &Ok(row), form.digits)
+            ),
+            Format::Json => {
+                let mut line = predict_labels::entries(&saved.classes, &row, form.digits);
+                line["step"] = json!(step);
+                line.to_string()
+            }
+        };
+    }
     let Some(prediction) = stream.prediction() else {
         return String::new();
     };

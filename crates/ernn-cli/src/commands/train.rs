@@ -156,6 +156,15 @@ fn opened(arguments: &Arguments) -> Result<Opened> {
         Some(_) => config,
     };
     refuse_for_data(&arguments.settings, &config, &dataset)?;
+    let by_folds = folds.is_some() || arguments.auto.is_asked();
+    let by_part = !config.training.retrain && (config.training.validation > 0.0 || dataset.validation.is_some());
+    if config.training.unknown > 0.0 && !by_folds && !by_part {
+        return Err(Failure::Usage(
+            "--unknown: found no sequences to learn it from that are not trained on, expected a validation part (--validation 0.2) or folds \
+             (--folds 5)"
+                .to_string(),
+        ));
+    }
     Ok(Opened {
         config,
         file,

@@ -237,6 +237,7 @@ impl Progress {
         let head = format!("{}epoch {}/{}", phase(record.phase), record.epoch, self.epochs);
         let accuracy = match self.task {
             Task::Regression => String::new(),
+            Task::MultiLabel => format!("all labels right {}", percent(record.train_accuracy)),
             _ => format!("accuracy {}", percent(record.train_accuracy)),
         };
         let missed = record.equilibria.as_ref().filter(|found| found.not_found > 0);
@@ -262,6 +263,10 @@ fn validation(task: Task, record: &EpochRecord) -> String {
             let perplexity = Metric::Perplexity;
             let text = perplexity.text(perplexity.value(None, loss));
             format!("validation perplexity {text}")
+        }
+        (Task::MultiLabel, Some(_), _) => {
+            let metric = Metric::MeanAveragePrecision;
+            format!("validation {}", metric.phrase(metric.after(record).unwrap_or(0.0)))
         }
         (Task::Regression, Some(_), _) => {
             let metric = Metric::RootMeanSquaredError;

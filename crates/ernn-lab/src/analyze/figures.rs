@@ -271,7 +271,7 @@ fn iterations(found: &Iterations) -> Chart {
         .map(shown);
     let last = found.tried.last().map_or(2, |tried| tried.iterations.max(2));
     let scale = match found.metric {
-        Metric::Accuracy => Scale::percent(scores),
+        Metric::Accuracy | Metric::MeanAveragePrecision => Scale::percent(scores),
         Metric::Perplexity | Metric::RootMeanSquaredError | Metric::MeanSquaredError => Scale::losses(scores),
     };
     let mut only = Chart::new(

@@ -199,7 +199,7 @@ fn record_of(past: &PastRun, row: &str, title: &str) -> RunRecord {
         quick: false,
         seed: past.settings.training.seed,
         metric,
-        test: tested.then(|| metric.value(past.evaluation.accuracy, past.evaluation.loss)),
+        test: tested.then(|| metric.of_evaluation(&past.evaluation)),
         validation: validation_of(past, metric),
         paper: Paper::default(),
         cut_short: !past.is_finished(),

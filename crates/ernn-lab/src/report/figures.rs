@@ -20,7 +20,7 @@ pub(super) fn figure(group: &Group) -> Option<Figure> {
     });
     let courses = lines(&|row| course(row, metric));
     let scale = |lines: &[Line]| match metric {
-        Metric::Accuracy => Scale::percent(values(lines)),
+        Metric::Accuracy | Metric::MeanAveragePrecision => Scale::percent(values(lines)),
         Metric::Perplexity | Metric::RootMeanSquaredError | Metric::MeanSquaredError => Scale::losses(values(lines)),
     };
     let title = format!("Validation {}", metric.title());
@@ -125,7 +125,7 @@ fn size(group: &Group, looks: &[Look]) -> Option<Chart> {
     };
     let values = points.iter().map(|point| point.place.1);
     let scale = match metric {
-        Metric::Accuracy => Scale::percent(values),
+        Metric::Accuracy | Metric::MeanAveragePrecision => Scale::percent(values),
         Metric::Perplexity | Metric::RootMeanSquaredError | Metric::MeanSquaredError => Scale::linear(values),
     };
     let sizes = Scale::sizes(points.iter().map(|point| point.place.0));

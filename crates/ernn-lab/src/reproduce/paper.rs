@@ -40,7 +40,7 @@ impl Paper {
         match metric {
             Metric::Accuracy => self.accuracy,
             Metric::Perplexity => self.perplexity,
-            Metric::RootMeanSquaredError => None,
+            Metric::RootMeanSquaredError | Metric::MeanAveragePrecision => None,
             Metric::MeanSquaredError => self.mean_squared_error,
         }
     }

@@ -124,7 +124,7 @@ impl Curves {
             train: collect(&|record| {
                 // The loss of numbers is on their scale, not in their unit.
                 let value = || metric.value(Some(record.train_accuracy), record.train_loss);
-                (!metric.is_of_numbers()).then(value)
+                (!metric.is_of_numbers() && metric != Metric::MeanAveragePrecision).then(value)
             }),
             validation_loss: collect(&|record| record.validation_loss),
             validation: collect(&|record| metric.after(record)),

@@ -283,7 +283,7 @@ impl Process<'_> {
     fn record(&self, run: PlannedRun, past: &PastRun, latency: Option<f64>, dataset: &Dataset) -> RunRecord {
         let (experiment, row) = self.plan.row(run);
         let metric = experiment.metric;
-        let measured = metric.value(past.evaluation.accuracy, past.evaluation.loss);
+        let measured = metric.of_evaluation(&past.evaluation);
         let tested = past.is_finished() && past.part == "test";
         let (classes, confusion) = if tested {
             record::confusion(past)

@@ -33,6 +33,15 @@ pub(super) fn html(dataset: &Dataset) -> String {
 /// A title and a sequence for each example: of each class that in the middle of all that have it.
 fn chosen(dataset: &Dataset) -> Vec<(String, usize)> {
     let part = &dataset.train;
+    if !part.indicators.is_empty() {
+        let labels = dataset.classes.iter().enumerate().take(CLASSES);
+        let middle = |(label, name): (usize, &String)| {
+            let has = |&sequence: &usize| part.indicators_of(sequence)[label] == 1;
+            let own: Vec<usize> = (0..part.len()).filter(has).collect();
+            Some((name.clone(), *own.get(own.len() / 2)?))
+        };
+        return labels.filter_map(middle).collect();
+    }
     if part.labels.is_empty() {
         let first = (0..part.len().min(4)).map(|sequence| (part.name(sequence), sequence));
         return first

@@ -55,6 +55,7 @@ fn summary(shown: &Shown) -> String {
         Task::Classification => "The class of each sequence is to be learned.",
         Task::StepClassification => "The class of each step is to be learned.",
         Task::NextToken => "The next token is to be learned.",
+        Task::MultiLabel => "Which labels each sequence has is to be learned: none, one or several.",
         Task::Regression => "A number for each sequence is to be learned.",
     };
     let parts = facts.parts.iter().map(|part| {
@@ -94,7 +95,11 @@ fn classes(shown: &Shown) -> String {
             false => String::new(),
         };
     }
-    let mut head = vec!["class".to_string()];
+    let (one, all) = match facts.task {
+        Task::MultiLabel => ("label", "Labels"),
+        _ => ("class", "Classes"),
+    };
+    let mut head = vec![one.to_string()];
     for part in &counted {
         let steps = if facts.task == Task::StepClassification {
             ", steps"
@@ -106,7 +111,10 @@ fn classes(shown: &Shown) -> String {
     let rows = facts.classes.iter().enumerate().map(|(class, name)| {
         let mut row = vec![name.clone()];
         for part in &counted {
-            let all: usize = part.class_counts.iter().sum();
+            let all = match facts.task {
+                Task::MultiLabel => part.sequences,
+                _ => part.class_counts.iter().sum(),
+            };
             row.extend([
                 part.class_counts[class].to_string(),
                 share(part.class_counts[class], all),
@@ -114,7 +122,7 @@ fn classes(shown: &Shown) -> String {
         }
         (false, row)
     });
-    format!("<h2>Classes</h2>\n{}", table("", &head, rows))
+    format!("<h2>{all}</h2>\n{}", table("", &head, rows))
 }
 
 /// A histogram, where there is more than one length.

@@ -9,13 +9,14 @@ try:
     from sklearn.base import ClassifierMixin
     from sklearn.utils import check_consistent_length, column_or_1d
     from sklearn.utils.class_weight import compute_sample_weight
-    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.multiclass import check_classification_targets, type_of_target
+    from sklearn.utils.validation import check_is_fitted
 except ImportError as error:
     raise ImportError("ernn.SequenceClassifier needs scikit-learn: pip install scikit-learn") from error
 
 from ._estimator import Learned, SequenceEstimator
-from ._model import PathLike, labels_of, load
-from ._sequences import gather, threads
+from ._model import MULTI_LABEL, PathLike, labels_of
+from ._sequences import Arrays, gather, threads
 
 
 class SequenceClassifier(ClassifierMixin, SequenceEstimator):
@@ -251,7 +252,8 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
         self.out = out
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> "SequenceClassifier":
-        """Trains on sequences ``X`` and labels ``y`` ``[N]``.
+        """Trains on sequences ``X`` and labels ``y`` ``[N]``; or ``[N, labels]`` of 0 and 1 (scikit-learn's multilabel-indicator format),
+        where a sequence has none, one or several labels. The columns of a DataFrame name them.
 
         ``X`` is an array ``[N, T, d]``, an array ``[N, T]`` of one channel, or a list of arrays ``[T_i, d]`` of unequal length.
         ``sample_weight`` ``[N]`` says how much each sequence counts in the training loss; it does not change which epoch is the
@@ -261,6 +263,8 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
         if y is None:
             raise ValueError("SequenceClassifier requires y to be passed, but the target y is None")
         sequences = gather(X, self.channels_first)
+        if type_of_target(y, input_name="y") == "multilabel-indicator":
+            return self._fit_labels(sequences, y, sample_weight, groups)
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)
         check_consistent_length(range(len(sequences)), y)
@@ -271,12 +275,31 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
         self.classes_ = classes
         return self
 
+    def _fit_labels(self, sequences: Arrays, y: Any, sample_weight: Any, groups: Any) -> "SequenceClassifier":
+        if sample_weight is not None:
+            raise ValueError("sample_weight: found weights, expected none where several labels can hold")
+        if self.class_weight is not None and self.class_weight != "balanced":
+            raise ValueError(f"class_weight: found {self.class_weight}, expected balanced or None where several labels can hold")
+        names = getattr(y, "columns", None)
+        y = y.toarray() if hasattr(y, "toarray") else np.asarray(y)
+        check_consistent_length(range(len(sequences)), y)
+        classes = np.arange(y.shape[1]) if names is None else np.asarray(names)
+        self._train(Learned(sequences, groups, indicators=y, classes=class_names(classes)))
+        self.classes_ = classes
+        self._label_type = y.dtype
+        return self
+
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities ``[N, classes]`` of sequences, in the order of ``classes_``."""
+        """Probabilities ``[N, classes]`` of sequences, in the order of ``classes_``; of several labels each for itself."""
+        if self._has_several():
+            sequences = self._gathered(X)
+            return self.model_._native.predict_labels(sequences, self.missing, threads(self.n_jobs))
         return self._predict(X)[1]
 
     def predict(self, X: Any) -> np.ndarray:
-        """Labels ``[N]`` of sequences."""
+        """Labels ``[N]`` of sequences; where several can hold 0 or 1 for each, ``[N, labels]``: 1 from a probability of 0.5 on."""
+        if self._has_several():
+            return (self.predict_proba(X) >= 0.5).astype(getattr(self, "_label_type", np.int64))
         numbers_, _ = self._predict(X)
         return self.classes_[numbers_]
 
@@ -287,12 +310,18 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
         The labels are integers if all class names are, else texts. ``parameters`` are those of the constructor that matter when
         predicting: ``channels_first``, ``n_jobs``.
         """
-        classifier = cls(**{"missing": None, **parameters})
-        classifier.model_ = load(path)
+        classifier = cls._loaded(path, ["classification", MULTI_LABEL], "one of classes or labels", parameters)
         classifier.classes_ = labels_of(classifier.model_.classes)
-        classifier.n_features_in_ = len(classifier.model_.feature_names)
-        classifier.cell = classifier.model_.cells[0]
         return classifier
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+    def _has_several(self) -> bool:
+        check_is_fitted(self)
+        return self.model_._native.task == MULTI_LABEL
 
     def _predict(self, X: Any):
         sequences = self._gathered(X)

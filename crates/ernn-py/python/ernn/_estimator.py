@@ -4,7 +4,7 @@ import json
 import numbers
 import os
 import warnings
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, Sequence
 
 import numpy as np
 
@@ -16,12 +16,12 @@ except ImportError as error:
     raise ImportError("the estimators of ernn need scikit-learn: pip install scikit-learn") from error
 
 from . import _ernn
-from ._model import Model, PathLike, Stream
+from ._model import Model, PathLike, Stream, load
 from ._sequences import Arrays, gather, threads
 
 
 class Learned:
-    """What the native side reads: sequences, and the class or the number of each, or the class of each step."""
+    """What the native side reads: sequences, and the class, the labels or the numbers of each, or the class of each step."""
 
     def __init__(
         self,
@@ -29,6 +29,7 @@ class Learned:
         groups: Any,
         *,
         labels: Optional[np.ndarray] = None,
+        indicators: Optional[np.ndarray] = None,
         classes: Optional[List[str]] = None,
         weights: Optional[np.ndarray] = None,
         numbers: Optional[np.ndarray] = None,
@@ -36,6 +37,7 @@ class Learned:
     ):
         self.sequences = sequences
         self.labels = None if labels is None else np.ascontiguousarray(labels).reshape(-1)
+        self.indicators = None if indicators is None else np.ascontiguousarray(indicators, dtype=np.uint8).reshape(-1)
         self.classes = classes or []
         self.weights = weights
         self.numbers = numbers
@@ -57,6 +59,18 @@ class SequenceEstimator(BaseEstimator):
         self.history_: List[Dict[str, Any]] = watch.history
         self.n_iter_ = len(watch.history)
         self.report_ = json.loads(report)
+
+    @classmethod
+    def _loaded(cls, path: PathLike, tasks: Sequence[str], expected: str, parameters: Dict[str, Any]) -> Any:
+        """A fitted estimator from a model file or run folder, whose task has to be one of these."""
+        estimator = cls(**{"missing": None, **parameters})
+        estimator.model_ = load(path)
+        task = estimator.model_._native.task
+        if task not in tasks:
+            raise ValueError(f"{path}: found a model of {task}, expected {expected}")
+        estimator.n_features_in_ = len(estimator.model_.feature_names)
+        estimator.cell = estimator.model_.cells[0]
+        return estimator
 
     def _gathered(self, X: Any) -> Arrays:
         check_is_fitted(self)
@@ -145,6 +159,9 @@ def _line(record: Dict[str, Any]) -> str:
     error = record.get("validation_root_mean_squared_error")
     if error is not None:
         return f"{line}, validation RMSE {error:.4g}"
+    precision = record.get("validation_average_precision")
+    if precision is not None:
+        return f"{line}, validation mean average precision {100 * precision:.1f} %"
     line += f", train {100 * record['train_accuracy']:.1f} %"
     accuracy = record.get("validation_accuracy")
     return line if accuracy is None else f"{line}, validation {100 * accuracy:.1f} %"

@@ -10,9 +10,9 @@ try:
 except ImportError as error:
     raise ImportError("ernn.SequenceLabeler needs scikit-learn: pip install scikit-learn") from error
 
-from ._classifier import SequenceClassifier, class_names, labels_of
+from ._classifier import SequenceClassifier, class_names
 from ._estimator import Learned, SequenceEstimator
-from ._model import PathLike, load
+from ._model import PathLike, labels_of
 from ._sequences import UNLABELLED, Arrays, gather, parted, threads
 
 _OF_SEQUENCES = {"pooling", "class_weight", "teacher", "teacher_weight", "teacher_temperature"}
@@ -110,13 +110,8 @@ class SequenceLabeler(ClassifierMixin, SequenceEstimator):
         """A fitted labeler from a model file or run folder. ``parameters`` are those of the constructor that matter when predicting:
         ``channels_first``, ``n_jobs``.
         """
-        labeler = cls(**{"missing": None, **parameters})
-        labeler.model_ = load(path)
-        if labeler.model_._native.task != "step-classification":
-            raise ValueError(f"{path}: found a model without a class for each step, expected one")
+        labeler = cls._loaded(path, ["step-classification"], "one with a class for each step", parameters)
         labeler.classes_ = labels_of(labeler.model_.classes)
-        labeler.n_features_in_ = len(labeler.model_.feature_names)
-        labeler.cell = labeler.model_.cells[0]
         return labeler
 
     def _of_steps(self) -> bool:

@@ -11,6 +11,9 @@ from ._sequences import Arrays, gather, threads
 
 PathLike = Union[str, "os.PathLike[str]"]
 
+# The task of models whose labels do not exclude each other.
+MULTI_LABEL = "multi-label"
+
 
 class Model:
     """A trained model, ready for raw (not normalized) sequences. See :func:`load`."""
@@ -50,21 +53,27 @@ class Model:
     def predict_proba(
         self, X: Any, *, channels_first: bool = False, missing: Optional[str] = None, n_jobs: Optional[int] = None
     ) -> np.ndarray:
-        """Probabilities ``[N, classes]`` (float64) of sequences ``X``: ``[N, T, d]``, ``[N, T]`` or a list of ``[T_i, d]``.
+        """Probabilities ``[N, classes]`` (float64) of sequences ``X``: ``[N, T, d]``, ``[N, T]`` or a list of ``[T_i, d]``. Where several
+        labels can hold, each has its own, and they do not sum to 1.
 
         ``missing`` is ``"refuse"``, ``"interpolate"``, ``"previous"`` or ``"zero"``; by default what the model's run did.
         """
+        if self._native.task == MULTI_LABEL:
+            return self._native.predict_labels(self._gathered(X, channels_first), missing, threads(n_jobs))
         return self._predict(X, channels_first, missing, n_jobs)[1]
 
     def predict(
         self, X: Any, *, channels_first: bool = False, missing: Optional[str] = None, n_jobs: Optional[int] = None
     ) -> np.ndarray:
         """Labels ``[N]`` of the likeliest classes: integers if all class names are, else the names; of a model of numbers the numbers
-        (float32). Arguments as :meth:`predict_proba`.
+        (float32); where several labels can hold 0 or 1 for each, ``[N, labels]``. Arguments as :meth:`predict_proba`.
         """
         if self._native.task == "regression":
             sequences = self._gathered(X, channels_first)
             return self._native.predict_numbers(sequences, missing, threads(n_jobs)).reshape(len(sequences), *shape_of_numbers(self._native))
+        if self._native.task == MULTI_LABEL:
+            probabilities = self.predict_proba(X, channels_first=channels_first, missing=missing, n_jobs=n_jobs)
+            return (probabilities >= 0.5).astype(np.int64)
         return labels_of(self.classes)[self._predict(X, channels_first, missing, n_jobs)[0]]
 
     def _predict(
@@ -119,6 +128,7 @@ class Stream:
         self._stream = model._native.stream()
         self._says_numbers = model._native.task == "regression"
         self._shape = shape_of_numbers(model._native)
+        self._says_labels = model._native.task == MULTI_LABEL
 
     @property
     def steps(self) -> int:
@@ -127,12 +137,15 @@ class Stream:
 
     def push(self, step: Any) -> Any:
         """One step of raw values ``[d]``; gives the likeliest class after it, as :meth:`Model.predict` does, and the probabilities
-        ``[classes]``; of a model of numbers the number.
+        ``[classes]``; of a model of numbers the number; where several labels can hold a list of those found, and the probabilities.
         """
         values = np.ascontiguousarray(step, dtype=np.float32).reshape(-1)
         if self._says_numbers:
             numbers = self._stream.push_numbers(values)
             return np.reshape(numbers, self._shape).astype(np.float32) if self._shape else numbers[0]
+        if self._says_labels:
+            shares = self._stream.push_labels(values)
+            return [label for label, share in zip(self._labels, shares) if share >= 0.5], shares
         number, probabilities = self._stream.push(values)
         label = self._labels[number] if self._labels else str(number)
         return label, probabilities

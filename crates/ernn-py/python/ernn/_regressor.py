@@ -13,7 +13,7 @@ except ImportError as error:
     raise ImportError("ernn.SequenceRegressor needs scikit-learn: pip install scikit-learn") from error
 
 from ._estimator import Learned, SequenceEstimator
-from ._model import PathLike, load, shape_of_numbers
+from ._model import PathLike, shape_of_numbers
 from ._sequences import gather, threads
 
 
@@ -196,10 +196,4 @@ class SequenceRegressor(RegressorMixin, SequenceEstimator):
         """A fitted regressor from a model file or run folder. ``parameters`` are those of the constructor that matter when predicting:
         ``channels_first``, ``n_jobs``.
         """
-        regressor = cls(**{"missing": None, **parameters})
-        regressor.model_ = load(path)
-        if regressor.model_._native.task != "regression":
-            raise ValueError(f"{path}: found a model of classes, expected one of numbers")
-        regressor.n_features_in_ = len(regressor.model_.feature_names)
-        regressor.cell = regressor.model_.cells[0]
-        return regressor
+        return cls._loaded(path, ["regression"], "one of numbers", parameters)

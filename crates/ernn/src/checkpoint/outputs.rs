@@ -48,8 +48,8 @@ mod tests {
         let saved = SavedModel {
             model: Model::new(config, 1).unwrap(),
             derivation: Default::default(),
-            normalization: Normalization::identity(1),
             decision: Default::default(),
+            normalization: Normalization::identity(1),
             classes: Vec::new(),
             vocabulary: Vec::new(),
             feature_names: vec!["x".to_string()],

@@ -41,6 +41,9 @@ pub struct EpochRecord {
     /// Of numbers to predict: the error on the validation part, in their unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validation_root_mean_squared_error: Option<f64>,
+    /// Of labels of which several can hold: mean average precision on the validation part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validation_average_precision: Option<f64>,
     /// Learning rate of the epoch's last step.
     pub learning_rate: f64,
     /// Mean global gradient norm before clipping.

@@ -201,7 +201,7 @@ fn check_sizes(path: &Path, content: &Content, file: &TensorFile) -> Result<()> 
         Err(Error::format(path, "", format!("{found} {what}"), expected))
     };
     let names = match config.task {
-        Task::Classification | Task::StepClassification => config.classes,
+        Task::Classification | Task::StepClassification | Task::MultiLabel => config.classes,
         Task::NextToken | Task::Regression => 0,
     };
     named("class names", content.classes.len(), names)?;

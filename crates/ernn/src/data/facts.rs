@@ -113,6 +113,14 @@ impl PartFacts {
         let mut class_counts = vec![0; if labels.is_empty() { 0 } else { classes }];
         let labels = labels.iter().filter(|&&label| label != UNLABELLED);
         labels.for_each(|&label| class_counts[label as usize] += 1);
+        let of_label = |label: usize| {
+            (0..view.len())
+                .filter(|&index| view.indicators(index)[label] == 1)
+                .count()
+        };
+        if (0..view.len()).any(|index| !view.indicators(index).is_empty()) {
+            class_counts = (0..classes).map(of_label).collect();
+        }
         let ends = |[low, high]: [f32; 2], number: f32| [low.min(number), high.max(number)];
         let of_target = |target: usize| (0..view.len()).filter_map(move |index| view.numbers_of(index).nth(target));
         PartFacts {

@@ -174,8 +174,9 @@ fn deal(part: &Part, mut units: Vec<Vec<usize>>, number: usize, seed: u64) -> Ve
     let mut random = stream(PURPOSE, seed, 0);
     units.shuffle(&mut random);
     units.sort_by_key(|unit| std::cmp::Reverse(unit.len()));
-    let classes = part.labels.iter().max().map_or(1, |&label| label as usize + 1);
-    let class = |sequence: usize| part.labels.get(sequence).map_or(0, |&label| label as usize);
+    let strata = part.strata();
+    let classes = strata.iter().max().map_or(1, |&label| label as usize + 1);
+    let class = |sequence: usize| strata.get(sequence).map_or(0, |&label| label as usize);
     let count = |sequences: &[usize]| {
         let mut counts = vec![0.0; classes];
         sequences.iter().for_each(|&sequence| counts[class(sequence)] += 1.0);

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
+use super::label_sets;
 use super::{Dataset, LabelKind, Part, Sequences, TableOptions, Task, UNLABELLED};
 use crate::{Error, Result};
 
@@ -64,17 +65,20 @@ fn translation(part: &Part, from: &[String], to: &[String], source: &str) -> Res
     let classes: Vec<Option<u32>> = from.iter().map(|label| position.get(label.as_str()).copied()).collect();
     let mut labels = part.labels.iter().chain(&part.step_labels);
     match labels.find(|&&label| label != UNLABELLED && classes[label as usize].is_none()) {
-        Some(&label) => Err(unknown(part, &from[label as usize], label, to, source)),
+        Some(&label) => {
+            let count = |labels: &[u32]| labels.iter().filter(|&&other| other == label).count();
+            let (what, count) = match part.step_labels.is_empty() {
+                true => ("sequence", count(&part.labels)),
+                false => ("step", count(&part.step_labels)),
+            };
+            Err(unknown(&from[label as usize], count, what, to, source))
+        }
         None => Ok(classes.into_iter().map(Option::unwrap_or_default).collect()),
     }
 }
 
-fn unknown(part: &Part, name: &str, label: u32, known: &[String], source: &str) -> Error {
-    let count = |labels: &[u32]| labels.iter().filter(|&&other| other == label).count();
-    let (what, count) = match part.step_labels.is_empty() {
-        true => ("sequence", count(&part.labels)),
-        false => ("step", count(&part.step_labels)),
-    };
+/// The error for a label of `count` sequences or steps that is not known.
+pub(super) fn unknown(name: &str, count: usize, what: &str, known: &[String], source: &str) -> Error {
     let problem = format!(
         "label {name:?} ({count} {what}{}) is not among the known labels {}",
         if count == 1 { "" } else { "s" },
@@ -141,10 +145,14 @@ impl Dataset {
     pub fn relabel(&mut self, classes: &[String]) -> Result<()> {
         for (_, part) in self.parts() {
             translation(part, &self.classes, classes, &self.name)?;
+            label_sets::reorder(&mut part.clone(), &self.classes, classes, &self.name)?;
         }
         let old = std::mem::replace(&mut self.classes, classes.to_vec());
         let name = self.name.clone();
-        self.parts_mut().try_for_each(|part| map(part, &old, classes, &name))
+        self.parts_mut().try_for_each(|part| {
+            label_sets::reorder(part, &old, classes, &name)?;
+            map(part, &old, classes, &name)
+        })
     }
 }
 
@@ -154,6 +162,7 @@ impl Sequences {
     /// # Errors
     /// If a sequence has a label that is not in `classes`; the sequences are then unchanged.
     pub fn relabel(&mut self, classes: &[String]) -> Result<()> {
+        label_sets::reorder(&mut self.part, &self.classes, classes, &self.source)?;
         map(&mut self.part, &self.classes, classes, &self.source)?;
         self.classes = classes.to_vec();
         Ok(())

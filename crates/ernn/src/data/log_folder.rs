@@ -15,7 +15,7 @@ use super::folder::{PARTS, part_of};
 use super::open::Format;
 use super::raw::{Raw, assemble};
 use super::recordings::{self, Log};
-use super::{Dataset, OpenOptions, Sequences, csv};
+use super::{Dataset, OpenOptions, Sequences, csv, label_sets, unpacked};
 use crate::{Error, Result};
 
 /// Folders inside folders that are looked into.
@@ -120,10 +120,10 @@ fn read<'a>(files: impl Iterator<Item = &'a Found>, options: &OpenOptions) -> Re
             true => sound(&file.path, options)?,
             false => csv::read_log(&file.path, options)?,
         };
-        let stem = file.path.file_stem().unwrap_or_default().to_string_lossy();
+        let stem = unpacked::stem(&file.path);
         for recording in &mut log.recordings {
             recording.name = match recording.name.as_str() {
-                "" => [&file.folders[..], &[stem.to_string()]].concat().join("/"),
+                "" => [&file.folders[..], std::slice::from_ref(&stem)].concat().join("/"),
                 own => format!("{stem}/{own}"),
             };
         }
@@ -137,6 +137,7 @@ fn read<'a>(files: impl Iterator<Item = &'a Found>, options: &OpenOptions) -> Re
 
 /// A recording of sound, whose name may tell its group.
 fn sound(path: &Path, options: &OpenOptions) -> Result<Log> {
+    label_sets::refuse(options, "a recording of sound")?;
     let mut log = long::log(path)?;
     if let Some(pattern) = &options.group_pattern {
         let name = path.file_name().unwrap_or_default().to_string_lossy();

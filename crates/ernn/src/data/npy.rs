@@ -10,10 +10,14 @@
 use std::path::Path;
 
 use super::OpenOptions;
+use super::label_sets;
 use super::labels::Names;
 use super::number::shown;
 use super::raw::Raw;
 use crate::{Error, Result};
+
+#[path = "label_arrays.rs"]
+mod label_arrays;
 
 /// An array as it lies in the file.
 pub(super) struct Array<'a> {
@@ -150,6 +154,12 @@ fn stacked(
     options: &OpenOptions,
 ) -> Result<Raw> {
     array.refuse_empty()?;
+    if let Some(labels) = beside.labels.filter(|_| options.table.has_label_sets()) {
+        let beside = Beside { labels: None, ..beside };
+        let mut raw = stacked(array, [sequences, steps, features], beside, options)?;
+        label_arrays::read(labels, &options.table.labels_from, &mut raw)?;
+        return Ok(raw);
+    }
     let Beside { labels, lengths, .. } = beside;
     let several = |own: &Array| !options.table.target.is_empty() && own.shape.len() == 2;
     for (what, own) in [("label", labels), ("length", lengths)] {
@@ -199,6 +209,7 @@ fn stacked(
 
 fn edgeml(array: &Array, sequences: usize, columns: usize, options: &OpenOptions) -> Result<Raw> {
     array.refuse_empty()?;
+    label_sets::refuse(options, "an array with the labels inside")?;
     let found = format!(
         "an array of shape [{sequences}, {columns}], a label and {} values a row",
         columns - 1
@@ -365,7 +376,13 @@ impl<'a> Array<'a> {
         if self.shape == [sequences] || self.shape == [sequences, 1] {
             return Ok(());
         }
-        let expected = format!("[{sequences}], one {what} a sequence");
+        let several = match (what, &self.shape[..]) {
+            ("label", &[rows, _]) if rows == sequences => {
+                "; --task labels reads columns of 0 and 1 as several labels of a sequence"
+            }
+            _ => "",
+        };
+        let expected = format!("[{sequences}], one {what} a sequence{several}");
         Err(self.error("", &format!("{what}s of shape {:?}", self.shape), &expected))
     }
 

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use super::raw::{Raw, assemble};
 use super::similar::{is_misspelled, similar};
+use super::text::checked::reading_error;
 use super::{
     Dataset, MissingPolicy, Preparation, Sequences, TableOptions, TextOptions, Vocabulary, audio, csv, folder, known,
-    labels, log_folder, npy, npz, text, ts,
+    label_sets, labels, log_folder, npy, npz, text, ts, unpacked,
 };
 use crate::{Error, Result};
 
@@ -60,10 +61,13 @@ pub fn open(name_or_path: &str, options: &OpenOptions) -> Result<Dataset> {
         return dataset;
     }
     let path = Path::new(name_or_path);
+    label_sets::check(options)?;
     if options.table.layout.is_default() && text::is_text(path, &options.text) {
+        label_sets::refuse(options, "texts")?;
         return text::open(name_or_path, path, &options.text);
     }
-    let dataset = open_numbers(name_or_path, path, options)?;
+    let mut dataset = open_numbers(name_or_path, path, options)?;
+    dataset.notes.extend(label_sets::note(&dataset.train, &dataset.classes));
     labels::check_classes(&dataset, options.table.labels)?;
     labels::check_target(&dataset, &options.table)?;
     Ok(dataset)
@@ -126,6 +130,7 @@ fn nothing_of(name: &str) -> Error {
 /// # Errors
 /// As [`open`].
 pub fn open_sequences(path: &Path, options: &OpenOptions) -> Result<Sequences> {
+    label_sets::check(options)?;
     let options = &of_every_window(options);
     if path.is_dir() {
         return log_folder::open_sequences(path, options);
@@ -170,6 +175,7 @@ pub fn read_windows(reader: impl Read, name: &str, options: &OpenOptions) -> Res
 /// # Errors
 /// As [`open`]; the place is called `standard input`.
 pub fn read_sequences(reader: impl Read, options: &OpenOptions) -> Result<Sequences> {
+    label_sets::check(options)?;
     let options = &of_every_window(options);
     one_part(
         Format::read_stream(reader, Path::new(STDIN_NAME), options)?,
@@ -197,7 +203,7 @@ pub fn read_texts(reader: impl Read, options: &OpenOptions, vocabulary: &Vocabul
 }
 
 pub(super) fn read_file(path: &Path) -> Result<Vec<u8>> {
-    std::fs::read(path).map_err(Error::io(path, "read"))
+    unpacked::read(path)
 }
 
 /// Something whose name tells no format: a pipe, or `/dev/stdin` whatever stands behind it.
@@ -217,7 +223,7 @@ pub(super) enum Format {
 
 impl Format {
     pub fn of(path: &Path) -> Option<Format> {
-        match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+        match unpacked::ending(path).as_str() {
             "ts" => Some(Format::Ts),
             "csv" | "tsv" => Some(Format::Csv),
             "npy" => Some(Format::Npy),
@@ -260,7 +266,7 @@ impl Format {
         })?;
         let one = |raw| [Some(raw), None, None];
         match format {
-            Format::Ts => ts::read(&read_file(path)?, path).map(one),
+            Format::Ts => read_ts(&read_file(path)?, path, options).map(one),
             Format::Csv => csv::read(path, options).map(one),
             Format::Npy => npy::read(&read_file(path)?, path, options).map(one),
             Format::Npz => npz::read(&read_file(path)?, path, options),
@@ -268,8 +274,9 @@ impl Format {
     }
 
     /// The same of what can be read once alone; `path` names it in errors. A table is not held whole.
-    fn read_stream(mut source: impl Read, path: &Path, options: &OpenOptions) -> Result<[Option<Raw>; 3]> {
-        let error = Error::io(path, "read");
+    fn read_stream(source: impl Read, path: &Path, options: &OpenOptions) -> Result<[Option<Raw>; 3]> {
+        let error = |error| reading_error(path, error);
+        let mut source = unpacked::of(source).map_err(error)?;
         let mut beginning = Vec::new();
         (&mut source)
             .take(BEGINNING)
@@ -283,7 +290,7 @@ impl Format {
         let mut bytes = Vec::new();
         source.read_to_end(&mut bytes).map_err(error)?;
         match format {
-            Format::Ts => Ok([Some(ts::read(&bytes, path)?), None, None]),
+            Format::Ts => Ok([Some(read_ts(&bytes, path, options)?), None, None]),
             Format::Npy => Ok([Some(npy::read(&bytes, path, options)?), None, None]),
             _ => npz::read(&bytes, path, options),
         }
@@ -293,6 +300,11 @@ impl Format {
     pub fn read_part(path: &Path, options: &OpenOptions) -> Result<Raw> {
         one_part(Format::read(path, options)?, path)
     }
+}
+
+fn read_ts(bytes: &[u8], path: &Path, options: &OpenOptions) -> Result<Raw> {
+    label_sets::refuse(options, "a .ts file")?;
+    ts::read(bytes, path)
 }
 
 /// Bytes of a pipe that tell its format.

@@ -19,6 +19,8 @@ pub struct Part {
     pub labels: Vec<u32>,
     /// The class of each step or [`UNLABELLED`], for [`Task::StepClassification`]; otherwise empty.
     pub step_labels: Vec<u32>,
+    /// Which labels each sequence has, `[sequences, labels]`, 1 where it has one and else 0, for [`Task::MultiLabel`]; otherwise empty.
+    pub indicators: Vec<u8>,
     /// The numbers to predict, `[sequences, targets]`, for [`Task::Regression`]; otherwise empty.
     pub numbers: Vec<f32>,
     /// How much each sequence counts in the training loss of [`Task::Classification`]; empty: all the same.
@@ -109,6 +111,41 @@ impl Part {
     pub fn numbers_of(&self, sequence: usize) -> &[f32] {
         let targets = self.targets();
         &self.numbers[sequence * targets..(sequence + 1) * targets]
+    }
+
+    /// Which labels a sequence has, one entry a label; empty if there are none.
+    pub fn indicators_of(&self, sequence: usize) -> &[u8] {
+        let labels = self.indicators.len() / self.len().max(1);
+        &self.indicators[sequence * labels..(sequence + 1) * labels]
+    }
+
+    /// Sequences, or their steps, have classes or labels.
+    pub fn is_labelled(&self) -> bool {
+        !self.labels.is_empty() || !self.step_labels.is_empty() || !self.indicators.is_empty()
+    }
+
+    /// What a split deals out evenly: the class of each sequence; of several labels the rarest that it has, from 1, and 0 for none. Empty
+    /// where sequences have neither.
+    pub fn strata(&self) -> Vec<u32> {
+        if self.indicators.is_empty() {
+            return self.labels.clone();
+        }
+        let labels = self.indicators_of(0).len();
+        let count = |label: usize| {
+            self.indicators
+                .iter()
+                .skip(label)
+                .step_by(labels)
+                .filter(|&&has| has == 1)
+                .count()
+        };
+        let counts: Vec<usize> = (0..labels).map(count).collect();
+        let rarest = |row: &[u8]| {
+            let own = (0..labels).filter(|&label| row[label] == 1);
+            own.min_by_key(|&label| counts[label])
+                .map_or(0, |label| label as u32 + 1)
+        };
+        self.indicators.chunks_exact(labels).map(rarest).collect()
     }
 
     /// Steps of a sequence.
@@ -222,6 +259,14 @@ impl Part {
             features: self.features,
             filled: filled.collect(),
             labels: of(&self.labels),
+            indicators: match self.indicators.is_empty() {
+                true => Vec::new(),
+                false => indices
+                    .iter()
+                    .flat_map(|&index| self.indicators_of(index))
+                    .copied()
+                    .collect(),
+            },
             groups: of(&self.groups),
             overlapping: indices
                 .iter()
@@ -280,6 +325,8 @@ pub enum Task {
     NextToken,
     /// A number for each sequence, or several.
     Regression,
+    /// Which of some labels each sequence has: none, one or several.
+    MultiLabel,
 }
 
 /// Labelled sequences with names; the test part is for `evaluate` alone.
@@ -342,9 +389,9 @@ impl Dataset {
         self.recordings.first()?.rate
     }
 
-    /// Sequences have a class.
+    /// Sequences have a class, or labels.
     pub fn is_labelled(&self) -> bool {
-        !self.train.labels.is_empty() || !self.train.step_labels.is_empty()
+        self.train.is_labelled()
     }
 }
 
@@ -391,9 +438,11 @@ mod tests {
         part.filled = vec![1, 4, 7];
         part.weights = vec![0.5, 1.0, 2.0];
         part.numbers = vec![1.0, 10.0, 2.0, 20.0, 3.0, 30.0];
+        part.indicators = vec![1, 0, 0, 1, 1, 1];
         part.names = ["one", "two", "three"].map(String::from).into();
         let chosen = part.select(&[2, 1]);
         assert_eq!(chosen.names, ["three", "two"]);
+        assert_eq!(chosen.indicators, [1, 1, 0, 1]);
         assert_eq!(
             (&chosen.numbers[..], chosen.targets()),
             (&[3.0, 30.0, 2.0, 20.0][..], 2)
@@ -423,6 +472,15 @@ mod tests {
             panic!("pictures stay pictures");
         };
         assert_eq!(last.bytes, [3, 4]);
+    }
+
+    #[test]
+    fn the_rarest_label_is_dealt_out() {
+        let mut part = three();
+        assert_eq!(part.strata(), part.labels);
+        part.labels.clear();
+        part.indicators = vec![1, 0, 1, 1, 0, 0];
+        assert_eq!(part.strata(), [1, 2, 0]);
     }
 
     #[test]

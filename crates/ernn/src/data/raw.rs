@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use super::channels::{self, ChannelMatch};
+use super::label_sets;
 use super::labels::{self, Names};
 use super::{Dataset, Forecast, MissingPolicy, Part, RecordingFacts, Sequences, Task, missing};
 use crate::{Error, Result};
@@ -28,6 +29,8 @@ pub(crate) struct Raw {
     pub groups: Names,
     /// Labels that the file's header declares; some may not occur.
     pub declared: Vec<String>,
+    /// Labels are sets, of which several can hold.
+    pub of_sets: bool,
     /// The numbers of the sequences, where they are what is to be learned.
     pub targets: Targets,
     /// Where the first missing value stands, e.g. `, line 3, column "x"`.
@@ -74,6 +77,10 @@ impl Raw {
 
     /// Refuses an empty file and fills, or refuses, missing values.
     pub fn finish(mut self, policy: MissingPolicy) -> Result<Raw> {
+        if self.of_sets {
+            let source = format!("{}{}", self.path.display(), self.place);
+            label_sets::unify(&mut self.part, &mut self.labels, &source)?;
+        }
         if self.part.is_empty() {
             return Err(Error::format(&self.path, "", "no sequence", "at least one"));
         }
@@ -115,7 +122,7 @@ impl Raw {
     pub fn into_sequences(mut self) -> Result<Sequences> {
         let classes = self.classes();
         let source = self.path.display().to_string();
-        labels::map(&mut self.part, &self.labels.names, &classes, &source)?;
+        self.number_labels(&classes, &source)?;
         let names = if self.names.is_empty() {
             (1..=self.part.len()).map(|number| number.to_string()).collect()
         } else {
@@ -141,7 +148,18 @@ impl Raw {
         self.into_sequences()
     }
 
+    /// The labels as indices into `classes`, or as indicators of them.
+    fn number_labels(&mut self, classes: &[String], source: &str) -> Result<()> {
+        match self.of_sets && !self.part.labels.is_empty() {
+            true => label_sets::spread(&mut self.part, &self.labels.names, classes, source),
+            false => labels::map(&mut self.part, &self.labels.names, classes, source),
+        }
+    }
+
     fn classes(&self) -> Vec<String> {
+        if self.of_sets {
+            return label_sets::classes(&self.declared, &self.labels.names);
+        }
         let mut classes = [self.declared.as_slice(), &self.labels.names].concat();
         labels::sort(&mut classes);
         classes
@@ -153,7 +171,7 @@ pub(crate) fn assemble(name: &str, mut train: Raw, others: [Option<Raw>; 2]) -> 
     take_targets(&mut train)?;
     let classes = train.classes();
     let source = train.path.display().to_string();
-    labels::map(&mut train.part, &train.labels.names, &classes, &source)?;
+    train.number_labels(&classes, &source)?;
     let mut notes = std::mem::take(&mut train.notes);
     notes.extend(others.iter().flatten().flat_map(|raw| raw.notes.clone()));
     let recordings = std::iter::once(&train).chain(others.iter().flatten());
@@ -170,6 +188,8 @@ pub(crate) fn assemble(name: &str, mut train: Raw, others: [Option<Raw>; 2]) -> 
         feature_names: train.feature_names,
         task: if train.of_steps {
             Task::StepClassification
+        } else if train.of_sets {
+            Task::MultiLabel
         } else if train.targets.wanted {
             Task::Regression
         } else {
@@ -215,10 +235,9 @@ fn fit_to(train: &Raw, classes: &[String], mut raw: Raw) -> Result<Part> {
     if found != expected {
         return differs(&format!("{found} channels"), &expected.to_string());
     }
-    let unlabelled = |part: &Part| part.labels.is_empty() && part.step_labels.is_empty();
-    match (unlabelled(&raw.part), unlabelled(&train.part)) {
-        (true, false) => return differs("no labels", "labels"),
-        (false, true) => return differs("labels", "none"),
+    match (raw.part.is_labelled(), train.part.is_labelled()) {
+        (false, true) => return differs("no labels", "labels"),
+        (true, false) => return differs("labels", "none"),
         _ => {}
     }
     match (raw.targets.wanted, train.targets.wanted) {
@@ -238,7 +257,7 @@ fn fit_to(train: &Raw, classes: &[String], mut raw: Raw) -> Result<Part> {
             return differs(&format!("the channels {found}"), &expected);
         }
     }
-    labels::map(&mut raw.part, &raw.labels.names, classes, &source)?;
+    raw.number_labels(classes, &source)?;
     raw.part.names = raw.names;
     Ok(raw.part)
 }

@@ -45,20 +45,21 @@ fn too_small(problem: &str) -> Error {
     Error::data("validation split", problem)
 }
 
-/// The class of a sequence; unlabelled data is one class.
-fn class(part: &Part, sequence: usize) -> usize {
-    part.labels.get(sequence).map_or(0, |&label| label as usize)
+/// The class of a sequence, or what stands for its labels; unlabelled data is one class.
+fn class(strata: &[u32], sequence: usize) -> usize {
+    strata.get(sequence).map_or(0, |&label| label as usize)
 }
 
-fn class_counts(part: &Part, sequences: impl Iterator<Item = usize>) -> Vec<usize> {
-    let classes = part.labels.iter().max().map_or(1, |&label| label as usize + 1);
+fn class_counts(strata: &[u32], sequences: impl Iterator<Item = usize>) -> Vec<usize> {
+    let classes = strata.iter().max().map_or(1, |&label| label as usize + 1);
     let mut counts = vec![0; classes];
-    sequences.for_each(|sequence| counts[class(part, sequence)] += 1);
+    sequences.for_each(|sequence| counts[class(strata, sequence)] += 1);
     counts
 }
 
 fn by_class(part: &Part, fraction: f64, seed: u64) -> Result<Vec<usize>> {
-    let counts = class_counts(part, 0..part.len());
+    let strata = part.strata();
+    let counts = class_counts(&strata, 0..part.len());
     let shares = shares(&counts, fraction);
     if shares.iter().sum::<usize>() == 0 {
         return Err(too_small(
@@ -66,7 +67,7 @@ fn by_class(part: &Part, fraction: f64, seed: u64) -> Result<Vec<usize>> {
         ));
     }
     let mut members = vec![Vec::new(); counts.len()];
-    (0..part.len()).for_each(|sequence| members[class(part, sequence)].push(sequence));
+    (0..part.len()).for_each(|sequence| members[class(&strata, sequence)].push(sequence));
     let mut random = stream(PURPOSE, seed, 0);
     let mut chosen = Vec::new();
     for (members, share) in members.iter_mut().zip(shares) {
@@ -110,11 +111,12 @@ fn by_group(part: &Part, fraction: f64, seed: u64) -> Result<Vec<usize>> {
         return Err(too_small("all sequences belong to one group, which must stay whole"));
     }
     let members: Vec<Vec<usize>> = members.into_values().collect();
+    let strata = part.strata();
     let counts: Vec<Vec<usize>> = members
         .iter()
-        .map(|group| class_counts(part, group.iter().copied()))
+        .map(|group| class_counts(&strata, group.iter().copied()))
         .collect();
-    let total = class_counts(part, 0..part.len());
+    let total = class_counts(&strata, 0..part.len());
 
     let mut random = stream(PURPOSE, seed, 1);
     let mut order: Vec<usize> = (0..members.len()).collect();

@@ -18,7 +18,7 @@ fn every_class_gives_its_share() {
         .collect();
     let part = part(&labels, &[]);
     let (train, validation) = split(&part, 0.2, 7).unwrap();
-    assert_eq!(class_counts(&part, validation.iter().copied()), [12, 4, 4]);
+    assert_eq!(class_counts(&part.labels, validation.iter().copied()), [12, 4, 4]);
     assert_eq!(train.len(), 80);
     assert!(train.is_sorted() && validation.is_sorted());
     assert_eq!(split(&part, 0.2, 7).unwrap(), (train, validation.clone()));
@@ -123,8 +123,8 @@ proptest! {
             all.sort();
             prop_assert_eq!(all, (0..part.len()).collect::<Vec<_>>());
             prop_assert!(validation.is_empty() == (fraction == 0.0));
-            let kept = class_counts(&part, train.iter().copied());
-            let there = class_counts(&part, 0..part.len());
+            let kept = class_counts(&part.labels, train.iter().copied());
+            let there = class_counts(&part.labels, 0..part.len());
             prop_assert!(kept.iter().zip(&there).all(|(&kept, &there)| there == 0 || kept > 0));
             prop_assert!(groups.is_empty()
                 || !validation.iter().any(|&a| train.iter().any(|&b| groups[a] == groups[b])));

@@ -239,6 +239,12 @@ impl<'a> View<'a> {
         part.weights.get(sequence).copied()
     }
 
+    /// Which labels a sequence has, one entry a label; empty if there are none.
+    pub fn indicators(&self, index: usize) -> &'a [u8] {
+        let (part, sequence) = self.member(index);
+        part.indicators_of(sequence)
+    }
+
     /// The numbers to predict of a sequence, one a target; nothing if there are none.
     pub fn numbers_of(&self, index: usize) -> impl Iterator<Item = f32> {
         let (part, sequence) = self.member(index);

@@ -2,7 +2,7 @@
 //! from its answer.
 
 use super::quantiles::in_order;
-use super::{Prediction, logits, must_be, must_fit, no_answer, not_finite, prediction, rows};
+use super::{Prediction, label_probabilities, logits, must_be, must_fit, no_answer, not_finite, prediction, rows};
 use crate::checkpoint::SavedModel;
 use crate::data::{Task, View};
 use crate::{Error, Result};
@@ -38,6 +38,19 @@ pub fn number_each<'a>(
         in_order(&mut numbers, saved.model.config().quantiles.len());
         numbers
     })
+}
+
+/// The probability of each label for each raw sequence, each for itself; several labels can hold.
+///
+/// # Errors
+/// If the sequences do not fit the model, or it gives no labels of which several can hold.
+pub fn label_each<'a>(
+    saved: &SavedModel,
+    part: impl Into<View<'a>>,
+    names: &[String],
+) -> Result<Vec<Answer<Vec<f64>>>> {
+    must_be(saved, Task::MultiLabel)?;
+    each(saved, part.into(), names, label_probabilities)
 }
 
 fn each<T>(

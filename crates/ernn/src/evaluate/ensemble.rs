@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! p[n,c] = 1/M sum_m p_m[n,c]                 of classification; the loss is -ln p[n,y_n]
+//! p[n,l] = 1/M sum_m sigmoid(x_m[n,l])        of labels of which several can hold, each with its loss
 //! x[n]   = 1/M sum_m x_m[n]                   of regression
 //! q[n,c] = 1/M sum_m softmax(l_m[n] / T)[c]   what a teacher says at temperature T
 //! ```
@@ -10,10 +11,13 @@
 
 use std::path::{Path, PathBuf};
 
-use super::answers::{Answer, number_each, predict_each};
+use super::answers::{Answer, label_each, number_each, predict_each};
 use super::number_answers::NumberAnswers;
 use super::quantiles::in_order;
-use super::{Evaluation, Prediction, labels_of, logits_in, loss, must_be_finite, numbers_of, prepared};
+use super::{
+    Evaluation, LabelsReport, Prediction, indicators_of, label_probabilities, labels_of, logits_in, loss,
+    must_be_finite, numbers_of, prepared,
+};
 use crate::cell::Equilibria;
 use crate::checkpoint::{Checksum, EnsembleFolder, MODEL_FILE, SavedModel};
 use crate::data::{Task, View, list};
@@ -42,9 +46,9 @@ impl Ensemble {
             must_go_with(&names[0], first, name, member)?;
         }
         let task = first.model.config().task;
-        if members.len() > 1 && !matches!(task, Task::Classification | Task::Regression) {
+        if members.len() > 1 && !is_averaged(task) {
             let problem = format!(
-                "found a model that gives {}, expected one that gives a class or a number for each sequence: the answers of several are \
+                "found a model that gives {}, expected one that gives a class, labels or a number for each sequence: the answers of several are \
                  averaged",
                 described(task)
             );
@@ -131,6 +135,11 @@ impl Ensemble {
         let outputs = self.outputs(&part, &mut equilibria)?;
         let mut found = match self.first().model.config().task {
             Task::Regression => self.of_numbers(outputs, &part)?,
+            Task::MultiLabel => of_label_sets(
+                &outputs,
+                &self.first().classes,
+                &indicators_of(&part, self.first().classes.len())?,
+            ),
             _ => of_classes(
                 &outputs,
                 &self.first().classes,
@@ -162,6 +171,17 @@ impl Ensemble {
             .into_iter()
             .map(|all| all.map(|all| mean_numbers(&all)))
             .collect())
+    }
+
+    /// The probability of each label for each raw sequence as [`label_each`] gives it, the mean over the members.
+    ///
+    /// # Errors
+    /// As [`label_each`].
+    pub fn label_each<'a>(&self, part: impl Into<View<'a>>, names: &[String]) -> Result<Vec<Answer<Vec<f64>>>> {
+        let part = part.into();
+        let answers = self.answers(|member| label_each(member, part.clone(), names))?;
+        let mean = |all: Vec<Vec<f64>>| mean_row(all.iter().map(|row| &row[..]));
+        Ok(answers.into_iter().map(|all| all.map(mean)).collect())
     }
 
     /// The probabilities `[sequences, classes]` of raw sequences, each member's softened by a temperature and then averaged.
@@ -311,10 +331,16 @@ fn named(names: &[String]) -> String {
     }
 }
 
+/// Whether the answers of several models to a task can be averaged.
+pub(crate) fn is_averaged(task: Task) -> bool {
+    matches!(task, Task::Classification | Task::Regression | Task::MultiLabel)
+}
+
 fn described(task: Task) -> &'static str {
     match task {
         Task::Classification => "classes of sequences",
         Task::Regression => "a number for a sequence",
+        Task::MultiLabel => "several labels for a sequence",
         Task::StepClassification => "a class at every step",
         Task::NextToken => "a token at every step",
     }
@@ -364,6 +390,19 @@ fn of_classes(outputs: &[Vec<f32>], classes: &[String], labels: &[u32]) -> Evalu
         .enumerate()
         .map(|(sequence, &label)| mean_loss(logits(sequence).map(|row| loss(row, label))));
     Evaluation::of_predictions(classes, labels, &said, losses)
+}
+
+fn of_label_sets(outputs: &[Vec<f32>], classes: &[String], indicators: &[u8]) -> Evaluation {
+    let rows: Vec<Vec<f64>> = outputs.iter().map(|output| label_probabilities(output)).collect();
+    let means = mean_row(rows.iter().map(|row| &row[..]));
+    let loss = |(place, &holds): (usize, &u8)| {
+        let logits = outputs.iter().map(|output| f64::from(output[place]));
+        mean_loss(logits.map(|logit| head::label_loss(logit, holds == 1)))
+    };
+    let total: f64 = indicators.iter().enumerate().map(loss).sum();
+    let report = LabelsReport::new(classes, &means, indicators);
+    let sequences = indicators.len() / classes.len().max(1);
+    Evaluation::of_labels(sequences, total / indicators.len().max(1) as f64, report)
 }
 
 /// `-ln` of the mean of probabilities whose `-ln` are given: finite where one of them is, however small they are.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::report::mean;
-use super::{Evaluation, Metric, NumberReport, Reliability, Segments, Spread, statistics};
+use super::{Evaluation, LabelsReport, Metric, NumberReport, Reliability, Segments, Spread, statistics};
 use crate::checkpoint::Calibration;
 use crate::data::{Dataset, Folds, Part, Scheme, Task};
 
@@ -24,7 +24,7 @@ pub struct FoldsReport {
     /// trials together, where the settings were chosen among several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<[f64; 2]>,
-    /// The accuracy of naming the most frequent class each time.
+    /// The accuracy of naming the most frequent class each time; of labels the mean average precision of always the same probabilities.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chance: Option<f64>,
     /// One a fold.
@@ -156,7 +156,10 @@ impl FoldsReport {
                     statistics::clustered_interval(&clusters, missed)
                 }
             },
-            chance: classes.then(|| most_frequent(&pooled)).flatten(),
+            chance: match &pooled.labels {
+                Some(labels) => labels.always_the_same,
+                None => classes.then(|| most_frequent(&pooled)).flatten(),
+            },
             folds: folds.map(fold).collect(),
             groups: match task {
                 Task::Regression => worst_numbers_first(cut, dataset, results),
@@ -259,6 +262,13 @@ impl Evaluation {
                 let reports: Vec<(usize, NumberReport)> = parts.iter().map(part).collect();
                 let reports: Vec<_> = reports.iter().map(|(count, report)| (*count, report)).collect();
                 Evaluation::of_number_report(examples, NumberReport::pooled(&reports))
+            }
+            Task::MultiLabel => {
+                let reports: Vec<(usize, &LabelsReport)> = parts
+                    .iter()
+                    .filter_map(|part| Some((part.examples, part.labels.as_ref()?)))
+                    .collect();
+                Evaluation::of_labels(examples, total / examples.max(1) as f64, LabelsReport::pooled(&reports))
             }
             Task::NextToken => Evaluation::of_tokens(examples, total, parts.iter().map(correct).sum()),
         }

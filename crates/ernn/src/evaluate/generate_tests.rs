@@ -22,8 +22,8 @@ fn text_model(tokens: &[&str]) -> SavedModel {
     SavedModel {
         model: Model::new(config, 5).unwrap(),
         derivation: Derivation::default(),
-        normalization: Normalization::identity(4),
         decision: Default::default(),
+        normalization: Normalization::identity(4),
         classes: Vec::new(),
         vocabulary: tokens.iter().map(ToString::to_string).collect(),
         feature_names: vec!["token".to_string()],

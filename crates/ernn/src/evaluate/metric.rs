@@ -4,11 +4,13 @@
 //! accuracy             part of the sequences classified correctly, shown in percent      higher is better
 //! perplexity           e^loss, the loss being the mean cross-entropy in nats             lower is better
 //! root-mean-squared-error   of numbers, in their unit                                    lower is better
+//! mean-average-precision   of labels of which several can hold, the mean over those that a sequence has, in percent   higher is better
 //! mean-squared-error   the square of it                                                  lower is better
 //! ```
 
 use serde::{Deserialize, Serialize};
 
+use super::Evaluation;
 use crate::checkpoint::EpochRecord;
 use crate::data::Task;
 
@@ -25,6 +27,8 @@ pub enum Metric {
     RootMeanSquaredError,
     /// Its square.
     MeanSquaredError,
+    /// The mean over labels of their average precisions, from 0 to 1.
+    MeanAveragePrecision,
 }
 
 /// The loss above which a perplexity is written as infinite.
@@ -37,17 +41,26 @@ impl Metric {
             Task::Classification | Task::StepClassification => Metric::Accuracy,
             Task::NextToken => Metric::Perplexity,
             Task::Regression => Metric::RootMeanSquaredError,
+            Task::MultiLabel => Metric::MeanAveragePrecision,
         }
     }
 
     /// Its value, from the accuracy, where there is one, and the loss on the same sequences.
     pub fn value(self, accuracy: Option<f64>, loss: f64) -> f64 {
         match self {
-            Metric::Accuracy => accuracy.unwrap_or(0.0),
+            Metric::Accuracy | Metric::MeanAveragePrecision => accuracy.unwrap_or(0.0),
             // Beyond this it would overflow, and a file of results cannot hold infinity.
             Metric::Perplexity => loss.min(MOST_LOSS).exp(),
             Metric::RootMeanSquaredError => loss.sqrt(),
             Metric::MeanSquaredError => loss,
+        }
+    }
+
+    /// Its value in an evaluation.
+    pub fn of_evaluation(self, found: &Evaluation) -> f64 {
+        match (self, &found.labels) {
+            (Metric::MeanAveragePrecision, Some(labels)) => labels.mean_average_precision.unwrap_or(0.0),
+            _ => self.value(found.accuracy, found.loss),
         }
     }
 
@@ -58,6 +71,7 @@ impl Metric {
         Some(match (self, error) {
             (Metric::RootMeanSquaredError, Some(error)) => error,
             (Metric::MeanSquaredError, Some(error)) => error.powi(2),
+            (Metric::MeanAveragePrecision, _) => record.validation_average_precision.unwrap_or(0.0),
             _ => self.value(record.validation_accuracy, loss),
         })
     }
@@ -69,13 +83,13 @@ impl Metric {
 
     /// Whether more is better.
     pub fn higher_is_better(self) -> bool {
-        matches!(self, Metric::Accuracy)
+        matches!(self, Metric::Accuracy | Metric::MeanAveragePrecision)
     }
 
     /// The value as people write it: accuracies in percent.
     pub fn shown(self, value: f64) -> f64 {
         match self {
-            Metric::Accuracy => 100.0 * value,
+            Metric::Accuracy | Metric::MeanAveragePrecision => 100.0 * value,
             Metric::Perplexity | Metric::RootMeanSquaredError | Metric::MeanSquaredError => value,
         }
     }
@@ -112,7 +126,7 @@ impl Metric {
 
     fn decimals(self) -> usize {
         match self {
-            Metric::Accuracy | Metric::Perplexity => 2,
+            Metric::Accuracy | Metric::Perplexity | Metric::MeanAveragePrecision => 2,
             Metric::RootMeanSquaredError | Metric::MeanSquaredError => 4,
         }
     }
@@ -125,6 +139,7 @@ impl Metric {
             Metric::Perplexity => format!("perplexity {text}"),
             Metric::RootMeanSquaredError => format!("RMSE {text}"),
             Metric::MeanSquaredError => format!("mean squared error {text}"),
+            Metric::MeanAveragePrecision => format!("mean average precision {text} %"),
         }
     }
 
@@ -140,6 +155,7 @@ impl Metric {
             Metric::Perplexity => "perplexity",
             Metric::RootMeanSquaredError => "RMSE",
             Metric::MeanSquaredError => "mean squared error",
+            Metric::MeanAveragePrecision => "mean average precision, %",
         }
     }
 }

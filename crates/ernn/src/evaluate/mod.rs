@@ -8,6 +8,7 @@ mod calibrate;
 mod ensemble;
 mod folds;
 mod generate;
+mod labels;
 mod metric;
 mod number_answers;
 mod numbers;
@@ -19,13 +20,15 @@ mod spread;
 pub mod statistics;
 mod stream;
 
-pub use answers::{Answer, number_each, predict_each};
+pub use answers::{Answer, label_each, number_each, predict_each};
 pub use calibrate::{Reliability, ReliabilityBin, Unknown};
 pub(crate) use calibrate::{calibration, calibration_of, unknown_by, unknown_of};
 pub use ensemble::Ensemble;
+pub(crate) use ensemble::is_averaged;
 use ernn_kernels::RowLoss;
 pub use folds::{FoldReport, FoldResult, FoldsReport, GroupReport};
 pub use generate::{Generator, NextToken, Sampling};
+pub use labels::{LabelReport, LabelsReport, THRESHOLD};
 pub use metric::{Metric, figures};
 pub(crate) use number_answers::NumberAnswers;
 pub use numbers::{AlwaysMean, Baseline, NumberReport};
@@ -89,6 +92,26 @@ pub fn predict_numbers<'a>(saved: &SavedModel, part: impl Into<View<'a>>, names:
     Ok(numbers)
 }
 
+/// The probability of each label for each raw sequence, where several can hold; `names` as in [`predict_named`].
+///
+/// # Errors
+/// If the sequences do not fit the model, it gives no such labels, or what it gives is not finite.
+pub fn predict_labels<'a>(saved: &SavedModel, part: impl Into<View<'a>>, names: &[String]) -> Result<Vec<Vec<f64>>> {
+    must_be(saved, Task::MultiLabel)?;
+    let logits = finite_logits(&saved.model, &prepared(saved, part.into())?, names)?;
+    Ok(rows(&logits, saved.classes.len()).map(label_probabilities).collect())
+}
+
+/// The names of the labels whose probabilities are at least 1/2, joined by `|`.
+pub fn called_labels(names: &[String], probabilities: &[f64]) -> String {
+    let pairs = names.iter().zip(probabilities);
+    let called: Vec<&str> = pairs
+        .filter(|(_, share)| **share >= THRESHOLD)
+        .map(|(name, _)| name.as_str())
+        .collect();
+    called.join("|")
+}
+
 fn must_be(saved: &SavedModel, task: Task) -> Result<()> {
     if saved.model.config().task == task {
         return Ok(());
@@ -96,6 +119,7 @@ fn must_be(saved: &SavedModel, task: Task) -> Result<()> {
     let what = match task {
         Task::Regression => "a number for a sequence",
         Task::StepClassification => "a class for each step",
+        Task::MultiLabel => "several labels for a sequence",
         _ => "classes of sequences",
     };
     Err(unusable(format!(
@@ -121,7 +145,10 @@ pub fn evaluate<'a>(saved: &SavedModel, part: impl Into<View<'a>>) -> Result<Eva
     if found.loss.is_finite() {
         return Ok(found);
     }
-    if matches!(saved.model.config().task, Task::Classification | Task::Regression) {
+    if matches!(
+        saved.model.config().task,
+        Task::Classification | Task::Regression | Task::MultiLabel
+    ) {
         // Again, but only in trouble: says which sequence it is.
         finite_logits(&saved.model, &part, &[])?;
     }
@@ -172,6 +199,10 @@ fn measured(model: &Model<f32>, classes: &[String], part: &View, saved: Option<&
         Task::Classification => evaluate_classes(model, classes, part, decision, &mut workspace),
         Task::StepClassification => evaluate_steps(model, classes, part, decision, &mut workspace),
         Task::NextToken => evaluate_text(model, part, &mut workspace),
+        Task::MultiLabel => {
+            let indicators = indicators_of(part, classes.len())?;
+            logits_in(model, part, &mut workspace).map(|logits| of_labels(classes, &logits, &indicators))
+        }
         Task::Regression => {
             let answers = number_answers(model, part, &mut workspace)?;
             Ok(Evaluation::of_numbers(&match saved {
@@ -381,6 +412,41 @@ fn number_answers(model: &Model<f32>, part: &View, workspace: &mut Workspace<f32
     let targets = numbers_of(part, model.config().targets())?;
     let found = logits_in(model, part, workspace)?;
     Ok(NumberAnswers::of(model.config(), &found, &targets))
+}
+
+/// The labels of logits, both `[sequences, labels]`, measured.
+fn of_labels(classes: &[String], logits: &[f32], indicators: &[u8]) -> Evaluation {
+    let losses = logits.iter().zip(indicators);
+    let loss: f64 = losses
+        .map(|(&logit, &holds)| head::label_loss(f64::from(logit), holds == 1))
+        .sum();
+    let report = LabelsReport::new(classes, &label_probabilities(logits), indicators);
+    let sequences = logits.len() / classes.len().max(1);
+    Evaluation::of_labels(sequences, loss / logits.len().max(1) as f64, report)
+}
+
+/// The probability of each label.
+fn label_probabilities(logits: &[f32]) -> Vec<f64> {
+    logits.iter().map(|&logit| head::sigmoid(f64::from(logit))).collect()
+}
+
+/// Which labels the sequences have, `[sequences, labels]`; refused if nobody says it.
+fn indicators_of(part: &View, labels: usize) -> Result<Vec<u8>> {
+    let found: Vec<u8> = (0..part.len())
+        .flat_map(|index| part.indicators(index))
+        .copied()
+        .collect();
+    if found.len() == part.len() * labels {
+        return Ok(found);
+    }
+    let problem = match found.len() {
+        0 => format!("found sequences without labels, expected to know which of {labels} labels each has"),
+        found => format!(
+            "found {found} indicators for {} sequences, expected {labels} for each",
+            part.len()
+        ),
+    };
+    Err(unusable(problem))
 }
 
 /// The numbers of each sequence, `[sequences, targets]`; refused if one has none.

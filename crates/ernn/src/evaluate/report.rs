@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::number_answers::NumberAnswers;
-use super::{Metric, NumberReport, Prediction, Reliability, Segments, Unknown};
+use super::{LabelsReport, Metric, NumberReport, Prediction, Reliability, Segments, Unknown};
 use crate::cell::Equilibria;
 use crate::checkpoint::null;
 
@@ -28,7 +28,8 @@ pub struct ClassReport {
 pub struct Evaluation {
     /// Sequences; steps where each has a target.
     pub examples: usize,
-    /// Mean cross-entropy of an example, in nats, unweighted; for regression the mean squared error, of quantiles the mean pinball loss.
+    /// Mean cross-entropy of an example, in nats, unweighted; of labels the mean over them, too; for regression the mean squared error, of
+    /// quantiles the mean pinball loss.
     #[serde(deserialize_with = "null::number")]
     pub loss: f64,
     /// Part of the examples that were classified correctly; none for regression.
@@ -58,6 +59,9 @@ pub struct Evaluation {
     /// For regression: errors in the unit of the numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub numbers: Option<NumberReport>,
+    /// For labels of which several can hold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub labels: Option<LabelsReport>,
     /// How the equilibria of the steps were found, where layers seek them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub equilibria: Option<Equilibria>,
@@ -136,6 +140,14 @@ impl Evaluation {
         }
     }
 
+    /// Of labels of so many sequences; `loss` is the mean binary cross-entropy of a label of a sequence.
+    pub(super) fn of_labels(examples: usize, loss: f64, labels: LabelsReport) -> Self {
+        Evaluation {
+            labels: Some(labels),
+            ..Self::without_classes(examples, loss)
+        }
+    }
+
     fn without_classes(examples: usize, loss: f64) -> Self {
         Evaluation {
             examples,
@@ -157,6 +169,12 @@ impl Evaluation {
 
     /// The number that the task is judged by, and what it is.
     pub fn score(&self) -> (Metric, f64) {
+        if let Some(labels) = &self.labels {
+            return (
+                Metric::MeanAveragePrecision,
+                labels.mean_average_precision.unwrap_or(0.0),
+            );
+        }
         match (self.perplexity, self.mean_squared_error) {
             (Some(perplexity), _) => (Metric::Perplexity, perplexity),
             (_, Some(error)) => (Metric::RootMeanSquaredError, error.sqrt()),
@@ -184,7 +202,7 @@ pub(super) fn mean(values: impl Iterator<Item = f64>) -> f64 {
     sum / count.max(1) as f64
 }
 
-fn ratio(part: usize, whole: usize) -> Option<f64> {
+pub(super) fn ratio(part: usize, whole: usize) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 

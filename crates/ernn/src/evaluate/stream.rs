@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use super::quantiles::in_order;
-use super::{Prediction, not_finite, prediction, unusable};
+use super::{Prediction, label_probabilities, not_finite, prediction, unusable};
 use crate::checkpoint::SavedModel;
-use crate::data::Deriver;
+use crate::data::{Deriver, Task};
 use crate::model::{Model, ModelConfig, Runner};
 use crate::{Error, Result};
 
@@ -140,9 +140,17 @@ impl<'a> Stream<'a> {
         numbers
     }
 
-    /// The class after the steps so far, or the next token; none before the first step.
+    /// The probability of each label after the steps so far; none before the first, and of models whose labels exclude each other.
+    pub fn label_probabilities(&self) -> Option<Vec<f64>> {
+        let several = self.saved.model.config().task == Task::MultiLabel;
+        (several && !self.logits.is_empty()).then(|| label_probabilities(&self.logits))
+    }
+
+    /// The class after the steps so far, or the next token; none before the first step, and of models of labels of
+    /// which several can hold.
     pub fn prediction(&self) -> Option<Prediction> {
-        (!self.logits.is_empty()).then(|| prediction(&self.logits))
+        let several = self.saved.model.config().task == Task::MultiLabel;
+        (!several && !self.logits.is_empty()).then(|| prediction(&self.logits))
     }
 }
 

@@ -85,8 +85,11 @@ pub(super) fn inputs(saved: &SavedModel) -> Vec<String> {
     lines
 }
 
-/// What a caller should know of the output; none where there is nothing to say.
+/// What the output of a model of numbers or labels is; none of another model.
 pub(super) fn output(saved: &SavedModel) -> Option<String> {
+    if saved.model.config().task == Task::MultiLabel {
+        return Some("Each output is a label of its own: none, one or several can hold.".to_string());
+    }
     if let Some(least) = saved.decision.unknown_below {
         return Some(format!(
             "It learned where to say \"unknown\": where the largest probability is below {least:.4}. This code leaves that to the caller."

@@ -25,6 +25,7 @@ pub(super) fn plan(network: &Network) -> Plan {
         first: network.first,
         outputs: network.outputs,
         unit: network.unit.clone(),
+        several: network.several,
         pooling: network.pooling,
         tokens: network.tokens,
         narrow: false,

@@ -4,7 +4,7 @@ use super::unit::Unit;
 use crate::Result;
 use crate::cell::{Folded, FoldedDeep, FoldedEquilibrium, FoldedGated, FoldedLeaky};
 use crate::checkpoint::SavedModel;
-use crate::data::Derivation;
+use crate::data::{Derivation, Task};
 use crate::evaluate::for_streams;
 use crate::model::Pooling;
 
@@ -48,6 +48,8 @@ pub(super) struct Network {
     pub outputs: usize,
     /// Of a model of numbers.
     pub unit: Option<Unit>,
+    /// Several outputs can hold.
+    pub several: bool,
 }
 
 impl Network {
@@ -87,6 +89,7 @@ impl Network {
             first: config.input_size,
             outputs: config.classes,
             unit: Unit::of(saved),
+            several: config.task == Task::MultiLabel,
         })
     }
 }

@@ -5,6 +5,7 @@ use ernn_core::float;
 use super::samples::Samples;
 use super::unit::Unit;
 use crate::checkpoint::SavedModel;
+use crate::data::Task;
 use crate::evaluate::for_streams;
 use crate::{Error, Result};
 
@@ -25,8 +26,11 @@ pub struct Parity {
     pub largest_difference: f64,
     /// What is allowed.
     pub bound: f64,
-    /// Sequences that end with another class.
+    /// Sequences that end with another class, or with other labels.
     pub other_classes: usize,
+    /// Whether several labels can hold.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub of_labels: bool,
     /// Whether the model gives numbers, which have no class.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub of_numbers: bool,
@@ -86,7 +90,7 @@ pub fn check_float(saved: &SavedModel, image: &[u8], samples: &Samples) -> Resul
     let expected = expected(saved, samples)?;
     let found = device_logits(image, samples);
     let outputs = saved.model.config().classes;
-    let parity = Parity::of(&expected, &found, outputs, Unit::of(saved).as_ref());
+    let parity = Parity::of(&expected, &found, outputs, Unit::of(saved).as_ref(), several(saved));
     parity.judged()?;
     Ok(parity)
 }
@@ -118,10 +122,17 @@ pub fn device_logits(image: &[u8], samples: &Samples) -> Vec<Vec<f32>> {
 
 impl Parity {
     /// Compares logits `[steps, outputs]` of each sequence.
-    pub(super) fn of(expected: &[Vec<f32>], found: &[Vec<f32>], outputs: usize, unit: Option<&Unit>) -> Self {
+    pub(super) fn of(
+        expected: &[Vec<f32>],
+        found: &[Vec<f32>],
+        outputs: usize,
+        unit: Option<&Unit>,
+        several: bool,
+    ) -> Self {
         let mut parity = Parity {
             bound: FLOAT_BOUND,
             of_numbers: unit.is_some(),
+            of_labels: several,
             sequences: expected.len(),
             ..Parity::default()
         };
@@ -132,7 +143,7 @@ impl Parity {
                 parity.largest_difference = parity.largest_difference.max(difference(expected, found, unit));
             }
             if let Some((expected, found)) = steps.next_back() {
-                parity.other_classes += usize::from(ernn_core::largest(expected) != ernn_core::largest(found));
+                parity.other_classes += usize::from(!says_alike(expected, found, several));
             }
         }
         parity
@@ -152,6 +163,22 @@ impl Parity {
             self.largest_difference, self.bound
         );
         Err(Error::data("the export", problem))
+    }
+}
+
+/// Whether several of the model's outputs can hold.
+pub(super) fn several(saved: &SavedModel) -> bool {
+    saved.model.config().task == Task::MultiLabel
+}
+
+/// Whether two rows of logits say the same class, or the same labels where several can hold.
+pub(super) fn says_alike(expected: &[f32], found: &[f32], several: bool) -> bool {
+    match several {
+        true => expected
+            .iter()
+            .zip(found)
+            .all(|(expected, found)| (*expected >= 0.0) == (*found >= 0.0)),
+        false => ernn_core::largest(expected) == ernn_core::largest(found),
     }
 }
 

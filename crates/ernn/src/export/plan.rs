@@ -61,6 +61,8 @@ pub(super) struct Plan {
     pub outputs: usize,
     /// Of a model of numbers; of whole numbers the outputs are on its scale.
     pub unit: Option<Unit>,
+    /// Several outputs can hold: labels, not classes.
+    pub several: bool,
     /// What the readout sees of the states.
     pub pooling: Pooling,
     pub tokens: bool,

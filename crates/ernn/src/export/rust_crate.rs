@@ -98,6 +98,11 @@ fn library(prepared: &Prepared) -> String {
         let value = format!("session.logits(&mut scratch, &mut logits)?;\n//! {number}");
         template = template.replace(class, &value);
     }
+    if prepared.plan.several {
+        let class = "let class = session.class(&mut scratch, &mut logits)?;";
+        let labels = "session.logits(&mut scratch, &mut logits)?;\n//! let labels = labels(&logits);";
+        template = template.replace(class, labels);
+    }
     let (code, number) = match prepared.logits {
         Logits::Float(_) => (template.clone(), "f32"),
         Logits::Whole(..) => (whole(&template, prepared.plan.narrow), "i32"),
@@ -121,7 +126,8 @@ fn library(prepared: &Prepared) -> String {
     };
     let _ = writeln!(
         text,
-        "\n/// Class names, in the order of the logits.\npub const CLASSES: &[&str] = &[{}];",
+        "\n/// {} names, in the order of the logits.\npub const CLASSES: &[&str] = &[{}];",
+        if prepared.plan.several { "Label" } else { "Class" },
         list(&saved.classes)
     );
     let inputs: &[String] = if prepared.plan.tokens {
@@ -140,6 +146,9 @@ fn library(prepared: &Prepared) -> String {
         "\n/// What 1 is in a logit.\npub const LOGIT_SCALE: f32 = {scale}.0;"
     );
     text += &value(prepared, number);
+    if prepared.plan.several {
+        text += &labels(number);
+    }
     let id = about::id(prepared);
     let _ = writeln!(
         text,
@@ -153,7 +162,7 @@ fn library(prepared: &Prepared) -> String {
     text + "];\n"
 }
 
-/// The function that makes the number of an output, and its test; nothing of a model of classes.
+/// The function that makes the number of an output, and its test; nothing of a model of classes or labels.
 fn value(prepared: &Prepared, number: &str) -> String {
     let Some(unit) = &prepared.plan.unit else {
         return String::new();
@@ -230,6 +239,29 @@ fn values(prepared: &Prepared, unit: &Unit, number: &str) -> String {
          let (expected, bounds): ([f32; SIZES.outputs], [f32; SIZES.outputs]) = ({expected:?}, {bounds:?});\n    \
          for ((found, expected), bound) in found.iter().zip(expected).zip(bounds) {{\n        \
          assert!((found - expected).abs() <= bound);\n    }}\n}}\n"
+    )
+}
+
+/// The functions that make labels and probabilities of logits, and their test.
+fn labels(number: &str) -> String {
+    let scaled = match number {
+        "f32" => "logit".to_string(),
+        _ => "logit as f32 / LOGIT_SCALE".to_string(),
+    };
+    let (zero, low) = match number {
+        "f32" => ("0.0", "-1.0"),
+        _ => ("0", "-65_536"),
+    };
+    format!(
+        "\n/// Which labels hold: those whose probability is 1/2 or more; several can.\n\
+         pub fn labels(logits: &[{number}; SIZES.outputs]) -> [bool; SIZES.outputs] {{\n    logits.map(|logit| logit >= {zero})\n}}\n\n\
+         /// The probability of each label, whatever those of the others are.\n\
+         pub fn probabilities(logits: &[{number}; SIZES.outputs]) -> [f32; SIZES.outputs] {{\n    \
+         logits.map(|logit| ernn_core::math::sigmoid({scaled}))\n}}\n\n\
+         #[cfg(test)]\n#[test]\nfn labels_hold_from_one_half_on() {{\n    \
+         assert_eq!(labels(&[{zero}; SIZES.outputs]), [true; SIZES.outputs]);\n    \
+         assert_eq!(labels(&[{low}; SIZES.outputs]), [false; SIZES.outputs]);\n    \
+         assert!((probabilities(&[{low}; SIZES.outputs])[0] - 0.268_941_42).abs() < 1e-5);\n}}\n"
     )
 }
 

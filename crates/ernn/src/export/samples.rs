@@ -14,6 +14,8 @@ pub struct Samples {
     pub features: usize,
     /// The class of each sequence, where it is known.
     pub labels: Vec<u32>,
+    /// Which labels each sequence has, where several can hold and it is known.
+    pub indicators: Vec<Vec<u8>>,
     /// The numbers to predict of each sequence, one after the other, where they are known.
     pub numbers: Vec<f32>,
     /// Whether they are data, and not drawn.
@@ -55,6 +57,11 @@ impl Samples {
             sequences,
             features,
             labels,
+            indicators: chosen
+                .iter()
+                .map(|&index| view.indicators(index).to_vec())
+                .filter(|labels| !labels.is_empty())
+                .collect(),
             numbers: chosen.iter().flat_map(|&index| view.numbers_of(index)).collect(),
             real: true,
         })
@@ -91,6 +98,7 @@ impl Samples {
             sequences: (0..DRAWN).map(sequence).collect(),
             features,
             labels: Vec::new(),
+            indicators: Vec::new(),
             numbers: Vec::new(),
             real: false,
             ranged: DRAWN,

@@ -144,6 +144,7 @@ fn outputs(dataset: &Dataset, model: &SavedModel) -> Result<Vec<Vec<f64>>> {
             let found = evaluate::predict(model, held_out)?;
             Ok(found.into_iter().map(|prediction| prediction.probabilities).collect())
         }
+        Task::MultiLabel => evaluate::predict_labels(model, held_out, &[]),
         Task::Regression => {
             let found = evaluate::predict_numbers(model, held_out, &[])?;
             let rows = found.chunks_exact(model.model.config().classes);

@@ -3,6 +3,7 @@
 use super::one::Done;
 use crate::checkpoint::output_names;
 use crate::data::{Dataset, Folds, Task};
+use crate::evaluate;
 
 /// One line a sequence of the training part, in its order: what the data calls it, the fold that held it out, its group, what it is, what
 /// it was called, and the probability of each class; of numbers those that are true, and what was said of each target and quantile.
@@ -17,7 +18,14 @@ pub(super) fn csv(dataset: &Dataset, cut: &Folds, done: &[Done], quantiles: &[f6
             let group = part.groups.get(sequence).copied();
             let group = group.map_or_else(String::new, |group| dataset.group_name(group));
             let mut line = vec![part.name(sequence), (fold + 1).to_string(), group];
-            if dataset.task == Task::Classification {
+            if dataset.task == Task::MultiLabel {
+                let own: Vec<f64> = part
+                    .indicators_of(sequence)
+                    .iter()
+                    .map(|&holds| f64::from(holds))
+                    .collect();
+                line.extend([&own, outputs].map(|row| evaluate::called_labels(&dataset.classes, row)));
+            } else if dataset.task == Task::Classification {
                 line.push(dataset.classes[part.labels[sequence] as usize].clone());
                 line.push(dataset.classes[done.result.classes[place]].clone());
             } else {
@@ -29,8 +37,13 @@ pub(super) fn csv(dataset: &Dataset, cut: &Folds, done: &[Done], quantiles: &[f6
     }
     lines.sort_by_key(|(sequence, _)| *sequence);
     let mut header: Vec<String> = ["sequence", "fold", "group"].map(String::from).into();
-    if dataset.task == Task::Classification {
-        header.extend(["label", "prediction"].map(String::from));
+    if matches!(dataset.task, Task::Classification | Task::MultiLabel) {
+        let label = if dataset.task == Task::MultiLabel {
+            "labels"
+        } else {
+            "label"
+        };
+        header.extend([label, "prediction"].map(String::from));
         header.extend(dataset.classes.iter().map(|class| format!("probability {class}")));
     } else {
         header.extend(number_columns(dataset, quantiles));

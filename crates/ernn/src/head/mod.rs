@@ -8,6 +8,7 @@
 
 mod distillation;
 mod dropout;
+mod label_loss;
 mod loss;
 mod number_loss;
 mod pinball;
@@ -15,6 +16,7 @@ mod readout;
 
 pub use distillation::{Distillation, SoftTargets, distilled_cross_entropy};
 pub use dropout::{apply_mask, dropout_mask};
+pub use label_loss::{all_right, binary_cross_entropy, label_loss, sigmoid};
 pub use loss::{balanced_class_weights, cross_entropy, softmax, weighted_cross_entropy};
 pub use number_loss::{NumberLoss, number_loss};
 pub use pinball::{pinball, pinball_loss};

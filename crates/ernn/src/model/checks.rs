@@ -68,6 +68,10 @@ impl<F: Real> Model<F> {
                 return error("numbers", batch.numbers.len(), expected);
             }
             Task::Regression => return Ok(()),
+            Task::MultiLabel if batch.indicators.len() != sequences * classes => {
+                let expected = format!("{sequences} times {classes}, one a sequence and label");
+                return error("indicators", batch.indicators.len(), expected);
+            }
             _ => {}
         }
         let known = |label: u32| {
@@ -84,8 +88,12 @@ impl<F: Real> Model<F> {
         if options.tbptt == Some(0) {
             return error("tbptt", 0, "at least 1 step, or none".to_string());
         }
+        let (expected, what) = match self.config.task {
+            Task::MultiLabel => (2 * classes, "two a label"),
+            _ => (classes, "one a class"),
+        };
         match options.class_weights.as_ref().map(Vec::len) {
-            Some(weights) if weights != classes => error("class_weights", weights, format!("{classes}, one a class")),
+            Some(weights) if weights != expected => error("class_weights", weights, format!("{expected}, {what}")),
             _ => Ok(()),
         }
     }

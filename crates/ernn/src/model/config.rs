@@ -111,6 +111,8 @@ impl ModelConfig {
             _ if !self.quantiles.is_empty() => {
                 return Err(Error::setting("quantiles", list(&self.quantiles), "none of classes"));
             }
+            (Task::MultiLabel, 1..) => {}
+            (Task::MultiLabel, 0) => return Err(Error::setting("classes", self.classes, "at least 1 label")),
             (_, 0 | 1) => return Err(Error::setting("classes", self.classes, "at least 2")),
             _ => {}
         }
@@ -219,7 +221,7 @@ impl ModelConfig {
     pub fn pooled(&self) -> Pooling {
         match self.task {
             Task::StepClassification | Task::NextToken => Pooling::Last,
-            Task::Classification | Task::Regression => self.pooling,
+            Task::Classification | Task::Regression | Task::MultiLabel => self.pooling,
         }
     }
 

@@ -36,8 +36,8 @@ use crate::batch::Batch;
 use crate::cell::{CellConfig, Equilibria, Span};
 use crate::data::{TargetScale, Task};
 use crate::head::{
-    Distillation, NumberLoss, SoftTargets, apply_mask, distilled_cross_entropy, dropout_mask, number_loss,
-    pinball_loss, weighted_cross_entropy,
+    Distillation, NumberLoss, SoftTargets, all_right, apply_mask, binary_cross_entropy, distilled_cross_entropy,
+    dropout_mask, number_loss, pinball_loss, weighted_cross_entropy,
 };
 use crate::{Error, Result};
 
@@ -354,7 +354,7 @@ impl<F: Real> Model<F> {
             Task::StepClassification | Task::NextToken => {
                 self.loss_of_steps(batch, inputs, options, &mut State::default(), workspace, gradient)
             }
-            Task::Classification | Task::Regression => {
+            Task::Classification | Task::Regression | Task::MultiLabel => {
                 self.loss_of_sequences(batch, inputs, options, workspace, gradient)
             }
         };
@@ -428,6 +428,13 @@ impl<F: Real> Model<F> {
                 (loss, 0)
             }
             Task::Regression => (number_loss(options.loss, &logits, &batch.numbers, at_logits), 0),
+            Task::MultiLabel => {
+                let weights = options.class_weights.as_deref();
+                (
+                    binary_cross_entropy(&logits, readout.classes, &batch.indicators, weights, at_logits),
+                    all_right(&logits, &batch.indicators, readout.classes),
+                )
+            }
             _ => (
                 class_loss(&logits, readout.classes, batch, options, at_logits),
                 correct(&logits, &batch.targets, readout.classes),

@@ -2,9 +2,13 @@
 //!
 //! Everything is taken from the report, the data set and the parts of the run; nothing of it differs between two equal runs.
 
+mod figures;
+mod tables;
+
 use std::fmt::Write;
 
-use super::card_figures::{interval, numbers, per_class, percent, pooled};
+use self::figures::{interval, numbers, percent, pooled};
+use self::tables::few_of;
 use super::{Ending, Report, split};
 use crate::cell::CellConfig;
 use crate::checkpoint::{EpochRecord, Phase};
@@ -12,8 +16,6 @@ use crate::data::{Dataset, PartFacts, Task, View, list};
 use crate::evaluate::{Metric, figures};
 use crate::names::{counted, markdown};
 
-/// A class with fewer sequences to train on is named among the limits.
-const FEW: usize = 20;
 /// Ranges of numbers that are said.
 const FEW_TARGETS: usize = 3;
 
@@ -69,6 +71,7 @@ impl<'a> Card<'a> {
                 Task::StepClassification => "Task: the class of each step".to_string(),
                 Task::NextToken => "Task: the next token of a text".to_string(),
                 Task::Regression => "Task: one number for a sequence".to_string(),
+                Task::MultiLabel => "Task: which of several labels a sequence has".to_string(),
             },
             format!(
                 "Cell: {}, {}{}{}",
@@ -151,6 +154,11 @@ impl<'a> Card<'a> {
                 self.dataset.classes.len(),
                 markdown(&list(&self.dataset.classes))
             )),
+            Task::MultiLabel => Some(format!(
+                "Answers: none, one or several of {} ({}), each from a probability of 50 % on",
+                counted(self.dataset.classes.len(), "label"),
+                markdown(&list(&self.dataset.classes))
+            )),
             Task::Regression => {
                 let names = &self.dataset.target_names;
                 Some(match (self.dataset.train.targets(), names.as_slice()) {
@@ -228,10 +236,10 @@ impl<'a> Card<'a> {
             return String::new();
         }
         let names: Vec<&str> = counted.iter().map(|part| part.name).collect();
-        let unit = if self.task() == Task::StepClassification {
-            "steps of a class"
-        } else {
-            "sequences of a class"
+        let unit = match self.task() {
+            Task::StepClassification => "steps of a class",
+            Task::MultiLabel => "sequences with a label",
+            _ => "sequences of a class",
         };
         let mut text = format!(
             "\n| {unit} | {} |\n|---{}|\n",
@@ -281,13 +289,13 @@ impl<'a> Card<'a> {
         }
         lines.extend(self.of_validation());
         lines.extend(self.of_folds());
-        bullets(lines) + &per_class(&report.evaluation)
+        bullets(lines) + &tables::per_class(&report.evaluation)
     }
 
     /// What the figures are of: part and number of sequences.
     fn measured(&self) -> String {
         let thing = match self.task() {
-            Task::Classification | Task::Regression => "sequence",
+            Task::Classification | Task::Regression | Task::MultiLabel => "sequence",
             Task::StepClassification => "step",
             Task::NextToken => "token",
         };
@@ -324,7 +332,7 @@ impl<'a> Card<'a> {
     /// So many sequences, steps or tokens.
     fn counted(&self, view: &View) -> String {
         match self.task() {
-            Task::Classification | Task::Regression => counted(view.len(), "sequence"),
+            Task::Classification | Task::Regression | Task::MultiLabel => counted(view.len(), "sequence"),
             Task::StepClassification => counted(view.steps(), "step"),
             Task::NextToken => counted(view.steps(), "token"),
         }
@@ -433,19 +441,14 @@ impl<'a> Card<'a> {
                 let mut lines = vec![format!(
                     "It names one of its classes for every {what}, also for one that is of none of them."
                 )];
-                let few = self
-                    .dataset
-                    .classes
-                    .iter()
-                    .zip(&facts.class_counts)
-                    .filter(|(_, count)| **count < FEW);
-                let few: Vec<String> = few.map(|(class, count)| format!("{class} ({count})")).collect();
-                if !few.is_empty() {
-                    lines.push(format!(
-                        "Classes with fewer than {FEW} {what}s to learn from: {}.",
-                        markdown(&list(&few))
-                    ));
-                }
+                lines.extend(few_of("Classes", what, &self.dataset.classes, &facts.class_counts));
+                lines
+            }
+            Task::MultiLabel => {
+                let mut lines = vec![
+                    "It knows its labels alone: of a sequence that has others it says nothing about them.".to_string(),
+                ];
+                lines.extend(few_of("Labels", "sequence", &self.dataset.classes, &facts.class_counts));
                 lines
             }
             Task::Regression => facts

@@ -375,7 +375,7 @@ impl RunConfig {
         let channels = dataset.train.features + self.model.transforms.count(&dataset.feature_names);
         let inputs = embedding.map_or(channels, |embedding| embedding.size);
         let classes = match dataset.task {
-            Task::Classification | Task::StepClassification => dataset.classes.len(),
+            Task::Classification | Task::StepClassification | Task::MultiLabel => dataset.classes.len(),
             Task::NextToken => dataset.vocabulary.len(),
             Task::Regression => dataset.train.targets().max(1) * self.training.quantiles.len().max(1),
         };

@@ -12,10 +12,23 @@ pub(super) fn draw(cell: &str, history: &[EpochRecord]) -> String {
         vec![line("train", 1, values[0]), line("validation", 0, values[1])]
     };
     let losses = lines([|record| Some(record.train_loss), |record| record.validation_loss]);
-    let accuracies = lines([
-        |record| Some(100.0 * record.train_accuracy),
-        |record| Some(100.0 * record.validation_accuracy?),
-    ]);
+    let of_labels = epochs
+        .iter()
+        .any(|record| record.validation_average_precision.is_some());
+    let (title, accuracies) = match of_labels {
+        true => {
+            let value = |record: &EpochRecord| Some(100.0 * record.validation_average_precision?);
+            let validation = line("validation", Look::of_cell(cell, 0), &epochs, value);
+            ("Mean average precision, %", vec![validation])
+        }
+        false => (
+            "Accuracy, %",
+            lines([
+                |record| Some(100.0 * record.train_accuracy),
+                |record| Some(100.0 * record.validation_accuracy?),
+            ]),
+        ),
+    };
     let last = epochs.last().map_or(1, |record| record.epoch);
     let best = epochs.iter().rfind(|record| record.best);
     let chart = |title: &str, lines: Vec<Line>, scale: Scale| {
@@ -30,7 +43,7 @@ pub(super) fn draw(cell: &str, history: &[EpochRecord]) -> String {
     // Where a number is asked for, nothing is right or wrong.
     if values(&accuracies).any(|value| value > 0.0) {
         let scale = Scale::percent(values(&accuracies));
-        charts.push(chart("Accuracy, %", accuracies, scale));
+        charts.push(chart(title, accuracies, scale));
     }
     let mut figure = Figure::new("Loss and accuracy over the epochs", charts);
     figure.caption = overfitting(&epochs).map(|found| capital(&found.sentence()) + ".");

@@ -261,7 +261,9 @@ impl<'a> Pass<'a> {
 
         let tally = &mut self.state.tally;
         // What a loss is the mean of: sequences, or steps.
-        let count = self.batch.targets.len().max(self.batch.numbers.len());
+        let targets = self.batch.targets.len().max(self.batch.numbers.len());
+        let labels = self.batch.indicators.len() / self.classes.len().max(1);
+        let count = targets.max(labels);
         tally.batches += 1;
         tally.sequences += count;
         tally.loss += f64::from(loss) * count as f64;
@@ -404,6 +406,7 @@ impl<'a> Pass<'a> {
         record.validation_root_mean_squared_error = self.error_in_unit(measured.as_ref());
         let score = match (self.model.config().task, self.settings.class_weights) {
             (Task::NextToken | Task::Regression, _) => record.validation_loss.map(|loss| -loss),
+            (Task::MultiLabel, _) => record.validation_average_precision.or(Some(0.0)),
             (_, ClassWeights::None) => record.validation_accuracy,
             (_, ClassWeights::Balanced) => record.validation_balanced_accuracy,
         };
@@ -442,6 +445,7 @@ fn record(phase: Phase, epoch: usize, tally: &Tally, measured: Option<&Evaluatio
         gradient_norm: tally.gradient_norm / tally.batches.max(1) as f64,
         seconds: tally.seconds,
         equilibria: tally.equilibria,
+        validation_average_precision: measured.and_then(|measured| measured.labels.as_ref()?.mean_average_precision),
         ..EpochRecord::default()
     }
 }

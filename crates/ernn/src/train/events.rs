@@ -108,6 +108,7 @@ impl Events {
 fn scalars(epoch: &EpochRecord, metric: Metric) -> Vec<(String, f64)> {
     let judged = match metric {
         Metric::Accuracy => "accuracy",
+        Metric::MeanAveragePrecision => "average_precision",
         Metric::Perplexity => "perplexity",
         Metric::RootMeanSquaredError | Metric::MeanSquaredError => "root_mean_squared_error",
     };
@@ -121,7 +122,7 @@ fn scalars(epoch: &EpochRecord, metric: Metric) -> Vec<(String, f64)> {
         (format!("{judged}/validation"), metric.after(epoch)),
         (
             "accuracy/train".to_string(),
-            Some(epoch.train_accuracy).filter(|_| !metric.is_of_numbers()),
+            Some(epoch.train_accuracy).filter(|_| !metric.is_of_numbers() && metric != Metric::MeanAveragePrecision),
         ),
         (
             "balanced_accuracy/validation".to_string(),

@@ -126,8 +126,9 @@ impl RunConfig {
     /// The first given setting that changes nothing for this data.
     pub fn unused_for(&self, given: &[Given], dataset: &Dataset) -> Option<Unused> {
         let tokens = dataset.train.values.are_tokens();
+        let labels = dataset.task == Task::MultiLabel;
         let classes = matches!(dataset.task, Task::Classification | Task::StepClassification);
-        let once = matches!(dataset.task, Task::Classification | Task::Regression);
+        let once = labels || matches!(dataset.task, Task::Classification | Task::Regression);
         first_unused(given, |with| match with {
             With::Text => (tokens, "", "text"),
             With::NextToken => (
@@ -147,6 +148,11 @@ impl RunConfig {
                 dataset.task == Task::StepClassification,
                 "",
                 "data with a class for each step",
+            ),
+            With::ClassesOrLabels => (
+                labels || dataset.task == Task::Classification,
+                "",
+                "data with a class or labels for each sequence",
             ),
             With::OneNumber => (
                 dataset.task == Task::Regression,

@@ -66,7 +66,7 @@ pub fn estimate(model: &ModelConfig, settings: &TrainingSettings, shape: Shape) 
     let logits = match model.task {
         // Chunks of them; the gradient at each state.
         Task::StepClassification | Task::NextToken => model.layers.last().map_or(0, |cell| cell.hidden() as u128),
-        Task::Classification | Task::Regression => 0,
+        Task::Classification | Task::Regression | Task::MultiLabel => 0,
     };
     Needed {
         parameters: 4 * vectors * numbers,

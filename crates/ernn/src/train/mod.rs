@@ -8,7 +8,6 @@
 mod aliases;
 mod by_name;
 mod card;
-mod card_figures;
 mod check;
 mod close;
 mod config;

@@ -41,6 +41,9 @@ impl<'a> Parts<'a> {
         let targets = TargetScale::fit(&fit)?;
         let class_weights = match config.training.class_weights {
             ClassWeights::None => None,
+            ClassWeights::Balanced if dataset.task == Task::MultiLabel => {
+                Some(balanced_labels(&fit, dataset.classes.len()))
+            }
             ClassWeights::Balanced => Some(balanced(&fit, dataset.classes.len())),
         };
         let augmentation = config.training.augmentation();
@@ -118,6 +121,7 @@ pub fn fingerprint(dataset: &Dataset) -> String {
         for &number in part.labels.iter().chain(&part.groups).chain(&part.step_labels) {
             sum.add(&number.to_le_bytes());
         }
+        sum.add(&part.indicators);
         for number in part.numbers.iter().chain(&part.weights) {
             sum.add(&number.to_le_bytes());
         }
@@ -162,6 +166,7 @@ fn check_targets(dataset: &Dataset) -> Result<()> {
         }
         Task::Regression => return check_numbers(dataset).or_else(refuse),
         Task::NextToken => return Ok(()),
+        Task::MultiLabel => return check_labels(&dataset.train).or_else(refuse),
     }
     if !dataset.is_labelled() {
         let expected = "a label for each to train on (--label-column names the column with classes, --target one with numbers to predict, \
@@ -209,6 +214,19 @@ fn check_numbers(dataset: &Dataset) -> std::result::Result<(), String> {
     Ok(())
 }
 
+/// Says what is wrong with labels of which several can hold.
+fn check_labels(part: &Part) -> std::result::Result<(), String> {
+    let first = part.indicators_of(0);
+    match part.indicators.chunks(first.len().max(1)).all(|row| row == first) {
+        false => Ok(()),
+        true if first.is_empty() => Err("found sequences without labels, expected labels to learn".to_string()),
+        true => Err(format!(
+            "found the same labels for each of {} sequences, expected labels that differ",
+            part.len()
+        )),
+    }
+}
+
 /// Says what is wrong with the weights of the training sequences.
 fn check_weights(dataset: &Dataset) -> std::result::Result<(), String> {
     let weights = &dataset.train.weights;
@@ -236,6 +254,18 @@ fn check_weights(dataset: &Dataset) -> std::result::Result<(), String> {
         return Err("found weights that are all zero, expected one above zero".to_string());
     }
     Ok(())
+}
+
+/// For each label the weights of its absence and its presence, which let both count the same; `[labels, 2]`.
+fn balanced_labels(view: &View, labels: usize) -> Vec<f32> {
+    let mut counts = vec![[0; 2]; labels];
+    for index in 0..view.len() {
+        for (count, &holds) in counts.iter_mut().zip(view.indicators(index)) {
+            count[usize::from(holds)] += 1;
+        }
+    }
+    let weights = counts.iter().flat_map(|count| head::balanced_class_weights(count));
+    weights.map(|weight| weight as f32).collect()
 }
 
 fn balanced(view: &View, classes: usize) -> Vec<f32> {

@@ -73,7 +73,7 @@ fn is_own(source: &str, options: &OpenOptions) -> bool {
 
 /// The noise for sequences of numbers of one's own that have a class or a number to predict; none for other data.
 fn input_noise(source: &str, options: &OpenOptions, dataset: &Dataset) -> Option<f64> {
-    let judged = matches!(dataset.task, Task::Classification | Task::Regression);
+    let judged = matches!(dataset.task, Task::Classification | Task::Regression | Task::MultiLabel);
     let numbers = judged && !dataset.train.values.are_tokens();
     let noise = match kind(source, options) {
         SourceKind::Recordings => 0.3,

@@ -294,6 +294,9 @@ fn ernn(model: &ModelConfig, is: impl Fn(&ErnnConfig) -> bool) -> bool {
 
 /// The loss of a model that knows nothing.
 fn guessing(model: &ModelConfig, fit: &View) -> f64 {
+    if model.task == Task::MultiLabel {
+        return 2f64.ln();
+    }
     if model.task != Task::Regression {
         return (model.classes.max(2) as f64).ln();
     }

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::cell::CellConfig;
 use crate::checkpoint::{EpochRecord, Phase, RunState, SavedModel};
-use crate::data::{Dataset, Task, Values, View};
+use crate::data::{self, Dataset, Task, Values, View};
 use crate::evaluate::FoldsReport;
 use crate::model::ModelConfig;
 use crate::names;
@@ -368,8 +368,8 @@ pub(super) fn last_selecting_epoch(history: &[EpochRecord]) -> usize {
     selecting.next().map_or(0, |record| record.epoch)
 }
 
-/// A name for a folder: the last component of a path, without its extension.
+/// A name for a folder: the last component of a path, without its extension and that of a packing.
 pub fn file_stem(name: &str) -> String {
-    let stem = std::path::Path::new(name).file_stem();
-    stem.map_or_else(|| "run".to_string(), |stem| stem.to_string_lossy().into_owned())
+    let stem = data::stem(std::path::Path::new(name));
+    if stem.is_empty() { "run".to_string() } else { stem }
 }

@@ -69,6 +69,8 @@ pub enum With {
     OneClass,
     /// A class for each step.
     Steps,
+    /// A class, or labels, for each sequence.
+    ClassesOrLabels,
     /// A number for each sequence.
     OneNumber,
     /// Data without a validation part of its own.
@@ -248,8 +250,8 @@ settings! {
              huber (squared up to one standard deviation of the targets, absolute beyond) [default: mse]";
         "quantiles" "training.quantiles" Numbers("Q,..") OneNumber:
             "Learn quantiles of the number (--target), such as 0.1,0.5,0.9, by the pinball loss: an output for each, in order";
-        "class-weights" "training.class_weights" Name("NAME") OneClass:
-            "Weights of the classes in the loss: none or balanced";
+        "class-weights" "training.class_weights" Name("NAME") ClassesOrLabels:
+            "Weights of the classes, or of each label and its absence, in the loss: none or balanced";
         "sparsity" "training.sparsity" Number("X") All:
             "Share of zeros in each matrix of the cells in the end (0: dense; EdgeML's sW and sU are 1 - X); thinned in the \
              second third of the steps, fixed in the last, which has the best epoch";

@@ -349,6 +349,19 @@ fn of_scales(config: ModelConfig, scales: &[(f64, f64)]) -> SavedModel {
     model
 }
 
+/// A model of three labels of which several can hold.
+pub fn of_labels() -> SavedModel {
+    let cell = CellConfig::Gru(GruConfig {
+        hidden: 6,
+        ..GruConfig::default()
+    });
+    let config = ModelConfig {
+        task: Task::MultiLabel,
+        ..ModelConfig::new(3, 3, vec![cell])
+    };
+    saved(config, 1)
+}
+
 /// A model with drawn parameters, as if it had been trained.
 pub fn saved(config: ModelConfig, seed: u64) -> SavedModel {
     let features = config.features();

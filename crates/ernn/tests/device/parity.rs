@@ -112,6 +112,8 @@ fn a_rust_crate_passes_its_own_test() {
         ("quantiles_whole", several(&[0.1, 0.9]), Numbers::Int8),
         ("value", of_a_number(), Numbers::Float),
         ("value_whole", of_a_number(), Numbers::Int8),
+        ("labels", models::of_labels(), Numbers::Float),
+        ("labels_whole", models::of_labels(), Numbers::Int8),
         ("numbers", of_numbers(), Numbers::Float),
         ("tokens", of_tokens(), Numbers::Float),
         ("whole", of_numbers(), Numbers::Int8),
@@ -208,6 +210,38 @@ fn several_numbers_are_in_their_units_on_every_target() {
             };
             assert!(text("ernn_info.c").contains(first));
         }
+    }
+}
+
+/// The C program calls the functions of labels and of probabilities after every step, and compares them.
+#[test]
+fn several_labels_can_hold_on_every_target() {
+    let folder = tempfile::tempdir().unwrap();
+    let case = Case {
+        name: "labels".to_string(),
+        model: models::of_labels(),
+    };
+    let samples = Samples::drawn(&case.model);
+    let parity = check_float(&case.model, &float_image(&case.model).unwrap(), &samples).unwrap();
+    assert!(parity.of_labels && parity.other_classes == 0, "{parity:?}");
+    let image = int_image(&case.model, &samples, StateBits::Int16).unwrap();
+    let known = Samples {
+        indicators: vec![vec![1, 0, 1]; samples.sequences.len()],
+        ..samples.clone()
+    };
+    let accuracy = measure(&case.model, &image, &known).unwrap();
+    assert!(
+        accuracy.largest_difference < 0.02 && accuracy.float.is_some(),
+        "{accuracy:?}"
+    );
+    for numbers in NUMBERS.into_iter().filter(|_| has("cc")) {
+        let out = folder.path().join(format!("{numbers:?}"));
+        exported(&case, &samples, numbers, &out);
+        let header = std::fs::read_to_string(out.join("ernn.h")).unwrap();
+        for part in ["int ernn_labels(", "int ernn_probabilities(", "one or several can hold"] {
+            assert!(header.contains(part), "{header}");
+        }
+        assert!(!header.contains("ernn_class("), "{header}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! Archives: a data set's files as they were downloaded, whether a folder, an archive or one packed file.
 //!
 //! ```text
-//! folder | .zip | .tar | .tar.gz .tgz | .tar.bz2 | .tar.xz | one file, plain or .gz .bz2 .xz
+//! folder | .zip | .tar | .tar.gz .tgz | .tar.bz2 | .tar.xz | one file, plain or .gz .bz2 .xz .zst
 //! ```
 //!
 //! [`Archive::read`] goes through an archive once, unpacks only the members that are wanted, and hands each to a function on
@@ -14,6 +14,7 @@ mod members;
 mod packing;
 mod tape;
 mod zipped;
+mod zstd;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -22,7 +23,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::{Error, Result};
 pub(crate) use members::Members;
-use packing::Packing;
+pub(in crate::data) use packing::Packing;
 
 /// Largest member that is unpacked: what claims or turns out to be more is no file of a data set that this room reads.
 const LARGEST: u64 = 1 << 30;

@@ -20,6 +20,7 @@ use super::mel::MelSettings;
 use super::release::speaker_of;
 use super::source::Source;
 use crate::data::folder::part_of;
+use crate::data::label_sets;
 use crate::data::labels::{self, Names};
 use crate::data::raw::{Raw, assemble};
 use crate::data::{Dataset, OpenOptions};
@@ -46,6 +47,7 @@ fn children(folder: &Path) -> impl Iterator<Item = std::path::PathBuf> {
 /// # Errors
 /// If a recording lies in no class folder or cannot be read, or there is nothing to train with.
 pub(in crate::data) fn open(name: &str, folder: &Path, options: &OpenOptions) -> Result<Dataset> {
+    label_sets::refuse(options, "recordings of sound")?;
     let source = Source::at(folder);
     let recipe = recipe();
     let pattern = options.group_pattern.as_deref().map(GroupPattern::read).transpose()?;

@@ -12,6 +12,7 @@ use super::class_folders::recipe;
 use super::clips::Extractor;
 use super::feature_names;
 use crate::data::OpenOptions;
+use crate::data::label_sets;
 use crate::data::open::read_file;
 use crate::data::raw::Raw;
 use crate::data::recordings::{self, Log, Recording};
@@ -53,5 +54,6 @@ pub(in crate::data) fn log(path: &Path) -> Result<Log> {
 /// # Errors
 /// As [`log`], and if nothing of it makes a window.
 pub(in crate::data) fn read(path: &Path, options: &OpenOptions) -> Result<Raw> {
+    label_sets::refuse(options, "a recording of sound")?;
     recordings::cut(log(path)?, options.table.window, &options.table.recordings)
 }

@@ -13,6 +13,8 @@ pub(super) struct Columns {
     pub step: Option<usize>,
     pub time: Option<usize>,
     pub label: Option<usize>,
+    /// The columns of 0 and 1 that say which labels a sequence has.
+    pub label_flags: Vec<usize>,
     /// The columns with the numbers of each sequence.
     pub targets: Vec<usize>,
     pub group: Option<usize>,
@@ -61,6 +63,7 @@ impl Columns {
             .flatten();
         let step = roles.take("--step-column", options.step_column.as_deref(), "step")?;
         let targets = roles.targets(&options.target)?;
+        let label_flags = roles.label_flags()?;
         let label = roles.take("--label-column", said.label, "label")?;
         let group = roles.take("--group-column", options.group_column.as_deref(), "group")?;
         let values = roles.channels()?;
@@ -87,7 +90,8 @@ impl Columns {
             series,
             step,
             time,
-            label: label.filter(|_| options.target.is_empty()),
+            label: label.filter(|_| options.target.is_empty() && options.labels_from.is_empty()),
+            label_flags,
             targets,
             group,
             values,
@@ -174,6 +178,20 @@ impl Roles<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The columns that say which labels a sequence has; new data may lack all of them.
+    fn label_flags(&mut self) -> Found<Vec<usize>> {
+        const FLAG: &str = "--labels-from";
+        let wanted = &self.said.options.labels_from;
+        let lacks = |name: &String| find(self.names, name).is_none() && self.said.may_lack(name);
+        if wanted.iter().all(lacks) {
+            return Ok(Vec::new());
+        }
+        let column = |name: &String| find(self.names, name).ok_or_else(|| absent(self.names, FLAG, name));
+        let columns = wanted.iter().map(column).collect::<Found<Vec<usize>>>()?;
+        columns.iter().try_for_each(|&column| self.claim(column, FLAG))?;
+        Ok(columns)
     }
 
     fn claim(&mut self, column: usize, flag: &'static str) -> Found<()> {

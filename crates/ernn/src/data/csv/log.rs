@@ -4,9 +4,10 @@
 use std::collections::HashMap;
 
 use super::super::UNLABELLED;
-use super::super::number::{exact, is_missing, shown};
+use super::super::number::{exact, shown};
 use super::super::recordings::{Log, Recording, TimeReader};
 use super::channel;
+use super::label_cells::LabelCells;
 use super::long::Rows;
 use super::survey;
 use super::{Line, Table};
@@ -24,6 +25,7 @@ struct Growing {
 
 /// Reads all recordings of a table.
 pub(super) fn read(mut table: Table) -> Result<Log> {
+    let cells = LabelCells::of(&table);
     let mut log = Log {
         files: vec![table.path.to_owned()],
         feature_names: table
@@ -40,6 +42,8 @@ pub(super) fn read(mut table: Table) -> Result<Log> {
             .iter()
             .map(|&column| table.columns.names[column].clone())
             .collect(),
+        declared: cells.as_ref().map_or_else(Vec::new, |cells| cells.declared(&table)),
+        of_sets: table.options.table.has_label_sets(),
         ..Log::default()
     };
     // Those of a forecast are channels.
@@ -68,7 +72,9 @@ pub(super) fn read(mut table: Table) -> Result<Log> {
         };
         let own = &mut growing[place];
         take_time(&table, own, &mut times)?;
-        take_label(&table, own, &mut log);
+        if let Some(cells) = &cells {
+            take_label(&table, cells, own, &mut log)?;
+        }
         for target in 0..numbers {
             let column = table.columns.targets[target];
             own.recording.numbers.push(table.number(column)?);
@@ -163,17 +169,19 @@ fn take_time(table: &Table, own: &mut Growing, times: &mut TimeReader) -> Result
     Ok(())
 }
 
-fn take_label(table: &Table, own: &mut Growing, log: &mut Log) {
-    let Some(column) = table.columns.label else { return };
-    let text = table.text(column);
-    let label = match is_missing(text) {
+fn take_label(table: &Table, cells: &LabelCells, own: &mut Growing, log: &mut Log) -> Result<()> {
+    let label = match cells.is_silent(table) {
         true => UNLABELLED,
-        false => match own.recording.labels.last() {
-            Some(&last) if last != UNLABELLED && log.labels.names[last as usize].as_bytes() == text => last,
-            _ => log.labels.number(&table.label_text(text)),
-        },
+        false => {
+            let name = cells.name(table)?;
+            match own.recording.labels.last() {
+                Some(&last) if last != UNLABELLED && log.labels.names[last as usize] == name => last,
+                _ => log.labels.number(&name),
+            }
+        }
     };
     own.recording.labels.push(label);
+    Ok(())
 }
 
 /// Refuses channels that are none: clocks, identifiers, offsets too large.

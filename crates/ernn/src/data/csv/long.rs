@@ -110,7 +110,7 @@ impl Rows {
 
 /// Reads a table; nothing if rows are out of order and `keep_steps` is false.
 pub(super) fn read(mut table: Table, keep_steps: bool) -> Result<Option<Raw>> {
-    let mut tags = [table.columns.label, table.columns.group].map(|column| column.map(Tag::new));
+    let mut tags = Tag::both(&table);
     let mut targets = Target::of(&table);
     let mut rows = Rows::new(&table);
     let mut order = Order::new(keep_steps);

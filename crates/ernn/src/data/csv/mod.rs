@@ -4,6 +4,7 @@
 //! long: series,step,x,y,label       one row a step; step, label and group are optional, any number of value columns
 //! wide: 0,1,2,3,label               one row a sequence of one channel; the other columns are called as steps are: numbers, or t0, t1
 //! log:  time,x,y,label              with --window or --time: recordings, cut into windows
+//! labels: series,x,y,rain,wind      with --labels-from rain,wind: which of several labels hold
 //! ucr:  1 0.25 0.5                  with --layout ucr: no header, the label, then the steps of one channel
 //! ```
 //!
@@ -17,6 +18,7 @@
 mod channel;
 mod columns;
 mod growing;
+mod label_cells;
 mod log;
 mod long;
 mod names;
@@ -29,13 +31,13 @@ mod target;
 mod wide;
 
 use std::borrow::Cow;
-use std::fs::File;
 use std::io::{BufRead, Chain, Cursor, Read};
 use std::path::Path;
 
 pub use options::{LabelKind, Layout, TableOptions};
 
 use self::columns::{Columns, Shape};
+use self::label_cells::LabelCells;
 use self::options::Said;
 use self::records::{Broken, Records, Separator};
 use super::OpenOptions;
@@ -45,13 +47,14 @@ use super::recordings::{self, Log};
 use super::text::InvalidText;
 use super::text::checked::{Checked, table_error};
 use super::text::encoding::Decoded;
+use super::unpacked;
 use crate::{Error, Result};
 
 /// Reads a whole file, which may be a pipe.
 pub(crate) fn read(path: &Path, options: &OpenOptions) -> Result<Raw> {
-    let open = || File::open(path).map_err(Error::io(path, "read"));
+    let open = || unpacked::open(path);
     let again = path.metadata().is_ok_and(|about| about.is_file());
-    match read_rows(Box::new(open()?), path, options, !again)? {
+    match read_rows(open()?, path, options, !again)? {
         Some(raw) => Ok(raw),
         None => read_stream(open()?, path, options),
     }
@@ -59,8 +62,7 @@ pub(crate) fn read(path: &Path, options: &OpenOptions) -> Result<Raw> {
 
 /// Reads the recordings of a file, not yet cut.
 pub(crate) fn read_log(path: &Path, options: &OpenOptions) -> Result<Log> {
-    let file = File::open(path).map_err(Error::io(path, "read"))?;
-    let table = Table::open(Box::new(file), path, options)?;
+    let table = Table::open(unpacked::open(path)?, path, options)?;
     match table.columns.doubtful.is_empty() {
         true => log::read(table),
         false => Err(survey::ask(table)),
@@ -82,7 +84,8 @@ fn read_rows<'a>(
 ) -> Result<Option<Raw>> {
     options.table.recordings.check(options.table.window)?;
     let table = Table::open(source, path, options)?;
-    match table.columns.shape {
+    let declared = LabelCells::of(&table).map_or_else(Vec::new, |cells| cells.declared(&table));
+    let raw = match table.columns.shape {
         Shape::Unclear => Err(survey::ask(table)),
         _ if !table.columns.doubtful.is_empty() => Err(survey::ask(table)),
         Shape::Wide => wide::read(table).map(Some),
@@ -91,7 +94,15 @@ fn read_rows<'a>(
             let log = log::read(table)?;
             recordings::cut(log, options.table.window, &options.table.recordings).map(Some)
         }
-    }
+    }?;
+    Ok(raw.map(|raw| Raw {
+        declared: match raw.part.labels.is_empty() || !raw.declared.is_empty() {
+            true => raw.declared,
+            false => declared,
+        },
+        of_sets: options.table.has_label_sets(),
+        ..raw
+    }))
 }
 
 /// A source that is decoded and checked on the way, with its beginning looked at.
@@ -188,6 +199,7 @@ impl<'a> Table<'a> {
         let roles = [columns.series, columns.step, columns.time, columns.label, columns.group];
         roles.contains(&Some(column))
             || columns.targets.contains(&column)
+            || columns.label_flags.contains(&column)
             || columns.values.contains(&column)
             || column >= columns.names.len()
     }

@@ -2,7 +2,7 @@
 
 use super::super::OpenOptions;
 use super::super::one_or_more;
-use super::super::recordings::{RecordingOptions, Span};
+use super::super::recordings::{Aim, RecordingOptions, Span};
 
 /// How a table of numbers is read. The label column and the encoding are those of [`TextOptions`](crate::data::TextOptions).
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -35,6 +35,9 @@ pub struct TableOptions {
     /// The columns with the numbers of each sequence that are to be learned; of arrays `y`. Empty: classes are learned.
     #[serde(skip_serializing_if = "Vec::is_empty", with = "one_or_more")]
     pub target: Vec<String>,
+    /// The columns of 0 and 1 that say which labels a sequence has; of arrays the names of the columns of `y`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub labels_from: Vec<String>,
     /// What labels are that look like numbers to predict.
     #[serde(skip_serializing_if = "LabelKind::is_default")]
     pub labels: LabelKind,
@@ -50,6 +53,11 @@ impl TableOptions {
     /// Nothing was said.
     pub fn is_default(&self) -> bool {
         *self == TableOptions::default()
+    }
+
+    /// Whether several labels of a sequence can hold.
+    pub fn has_label_sets(&self) -> bool {
+        self.recordings.aim == Aim::Labels || !self.labels_from.is_empty()
     }
 
     /// Whether a row is a step of a recording that is cut: a window or a time column was named.

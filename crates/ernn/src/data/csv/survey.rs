@@ -253,6 +253,7 @@ impl Survey<'_, '_> {
             .or(self.table.columns.targets.first().copied())
             .is_none()
             .then(|| self.label_among(columns))
+            .filter(|_| self.table.columns.label_flags.is_empty())
             .flatten();
         for &column in columns.iter().filter(|&&column| Some(column) != label) {
             let facts = &self.facts[column];

@@ -12,7 +12,7 @@ use super::target::{self, Target};
 use crate::Result;
 
 pub(super) fn read(mut table: Table) -> Result<Raw> {
-    let mut tags = [table.columns.label, table.columns.group].map(|column| column.map(Tag::new));
+    let mut tags = Tag::both(&table);
     let mut targets = Target::of(&table);
     let mut raw = Raw::new(table.path, 1);
     raw.feature_names = vec!["value".to_owned()];

@@ -9,6 +9,7 @@ use super::facts::RecordingFacts;
 use super::log::Log;
 use super::options::{Aim, LabelAt, PURITY, RecordingOptions};
 use super::pieces::{self, Piece, Timing, text_of};
+use super::sets::WindowSets;
 use super::span::Span;
 use crate::{Error, Result};
 
@@ -66,6 +67,7 @@ pub(in crate::data) fn cut(mut log: Log, window: Option<Span>, options: &Recordi
         features: log.feature_names.len(),
         out: Out::default(),
         on_grid: timing.grid.is_some(),
+        sets: log.of_sets.then(|| WindowSets::new(&log.labels.names)),
         purest: 0.0,
         longest: 0,
     };
@@ -165,6 +167,8 @@ struct Cutter<'a> {
     out: Out,
     /// Rows were put onto a grid.
     on_grid: bool,
+    /// The sets of labels that windows have, where several can hold.
+    sets: Option<WindowSets>,
     /// The largest share of a window that one label covers, of those left out.
     purest: f64,
     /// Steps of the longest piece.
@@ -304,7 +308,13 @@ impl Cutter<'_> {
             self.facts.unlabelled += usize::from(any.is_none());
             return any.copied();
         }
-        match self.verdict(&piece.labels[start..start + length]) {
+        let own = &piece.labels[start..start + length];
+        if let Some(sets) = &mut self.sets {
+            let set = sets.of(own, self.options.label_at, self.options.purity.unwrap_or(PURITY));
+            self.facts.unlabelled += usize::from(set.is_none());
+            return set;
+        }
+        match self.verdict(own) {
             Verdict::Label(label) => return Some(label),
             Verdict::Mixed(share) => {
                 self.purest = self.purest.max(share);
@@ -462,7 +472,13 @@ impl Cutter<'_> {
         };
         raw.groups = groups;
         raw.feature_names = log.feature_names;
-        raw.labels = if labelled { log.labels } else { Names::default() };
+        if let (Some(sets), true) = (self.sets, labelled) {
+            raw.declared = sets.declared(log.declared);
+            raw.labels = sets.found;
+        } else if labelled {
+            raw.labels = log.labels;
+        }
+        raw.of_sets = log.of_sets;
         // On a grid short gaps are filled: the first empty cell may have a value by now.
         raw.first_missing = if self.on_grid {
             self.out.first_missing

@@ -48,6 +48,10 @@ pub(crate) struct Log {
     pub rate: Option<f64>,
     /// How times are written.
     pub form: Option<Form>,
+    /// Labels that there are, whether a row has them or not.
+    pub declared: Vec<String>,
+    /// Labels are sets, of which several can hold.
+    pub of_sets: bool,
     /// The numbers that are to be learned, and not classes; empty if none are.
     pub targets: Vec<String>,
     /// The channels whose next values are to be learned, in the place of numbers of rows.
@@ -116,6 +120,9 @@ impl Log {
         }
         if self.form.is_some() && other.form.is_some() && self.form != other.form {
             return differs("times written in another way".to_owned(), "times".to_owned());
+        }
+        if self.declared.is_empty() {
+            self.declared = std::mem::take(&mut other.declared);
         }
         let files = self.files.len();
         for mut recording in other.recordings {

@@ -17,6 +17,7 @@ mod grid;
 mod log;
 mod options;
 mod pieces;
+mod sets;
 mod span;
 
 pub use clock::TimeUnit;

@@ -110,7 +110,7 @@ impl RecordingOptions {
             ("rate", self.rate.is_some()),
             ("purity", self.purity.is_some()),
             ("label-at", !self.label_at.is_default()),
-            ("task", !self.aim.is_default()),
+            ("task", self.aim == Aim::Steps),
             ("labels", self.events.is_some()),
         ];
         let none = window.is_none() && self.time_column.is_none();
@@ -139,6 +139,8 @@ pub enum Aim {
     /// A window.
     #[default]
     Windows,
+    /// A window, or any sequence: each of some labels holds or does not.
+    Labels,
     /// Each step; those without a label are in no loss and no figure.
     Steps,
 }

@@ -44,7 +44,7 @@ pub struct Saved {
 /// Writes a data set. The files are held in memory.
 ///
 /// # Errors
-/// If the sequences are tokens, have a class for each step, or would not come back to the bit.
+/// If the sequences are tokens, have a class for each step, several labels or numbers, or would not come back to the bit.
 pub fn save(dataset: &Dataset, kind: FileKind) -> Result<Saved> {
     must_have_values(dataset)?;
     let notes = notes(dataset);
@@ -59,6 +59,7 @@ fn must_have_values(dataset: &Dataset) -> Result<()> {
     let found = match (&dataset.train.values, dataset.task) {
         (Values::Tokens(_), _) => "a text, whose own file says the same",
         (_, Task::StepClassification) => "a class for each step",
+        (_, Task::MultiLabel) => "labels of which several can hold",
         (_, Task::Regression) if dataset.train.targets() > 1 => "several numbers to predict",
         _ => return Ok(()),
     };

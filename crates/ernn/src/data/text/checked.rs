@@ -1,19 +1,19 @@
 //! Text as it is read: unpacked, and UTF-8 checked on the way, whatever format the text has.
 //!
 //! ```text
-//! NAME, NAME.gz, NAME.xz -> bytes -> UTF-8 without byte order mark -> lines, CSV or JSON lines
+//! NAME, NAME.gz, NAME.xz, NAME.zst -> bytes -> UTF-8 without byte order mark -> lines, CSV or JSON lines
 //! ```
 //!
 //! A byte that is not UTF-8 is refused with its line and its offset, both in the unpacked text, or becomes U+FFFD, the
 //! replacement character. Only a buffer of the text is in memory.
 
 use std::fmt;
-use std::fs::File;
 use std::io::{self, BufRead, Read};
 use std::path::Path;
 
 use super::TextOptions;
 use super::encoding::{Decoded, Encoding};
+use crate::data::unpacked::{self, Damaged};
 use crate::{Error, Result};
 
 /// What to do about bytes that are not UTF-8.
@@ -45,15 +45,9 @@ pub(in crate::data) struct Checked<R> {
     ended: bool,
 }
 
-/// The text of a file; `.gz` and `.xz` are unpacked as they are read.
+/// The text of a file; a packed one is unpacked as it is read.
 pub(super) fn open(path: &Path, options: &TextOptions) -> Result<Checked<Box<dyn Read>>> {
-    let file = File::open(path).map_err(|error| reading_error(path, error))?;
-    let packing = path.extension().unwrap_or_default().to_ascii_lowercase();
-    let source: Box<dyn Read> = match packing.to_str() {
-        Some("gz") => Box::new(flate2::read::MultiGzDecoder::new(file)),
-        Some("xz") => Box::new(lzma_rust2::XzReader::new(io::BufReader::new(file), true)),
-        _ => Box::new(file),
-    };
+    let source = unpacked::open(path)?;
     let decoded: Box<dyn Read> = match options.encoding {
         Encoding::Utf8 => source,
         encoding => Box::new(Decoded::new(source, encoding)),
@@ -85,6 +79,9 @@ pub(in crate::data) fn reading_error(path: &Path, error: io::Error) -> Error {
     if let Some(found) = error.get_ref().and_then(|inner| inner.downcast_ref::<NotText>()) {
         let place = format!(", line {}, byte {}", found.line, found.offset);
         return Error::format(path, place, found, "UTF-8 text");
+    }
+    if let Some(damaged) = error.get_ref().and_then(|inner| inner.downcast_ref::<Damaged>()) {
+        return Error::format(path, "", damaged, damaged.expected);
     }
     let packed = path
         .extension()

@@ -1,7 +1,7 @@
 //! A text whose next token is predicted: one sequence a part, `<eos>` for the end of each line.
 //!
 //! ```text
-//! train.txt valid.txt test.txt   in a folder, plain, .gz or .xz; or one file, which is the training part
+//! train.txt valid.txt test.txt   in a folder, plain, .gz, .bz2, .xz or .zst; or one file, which is the training part
 //! ```
 //!
 //! The vocabulary comes from the training part alone; other tokens of the other parts are `<unk>`.

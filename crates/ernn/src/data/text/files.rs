@@ -1,24 +1,16 @@
-//! Which files of a person's own hold text: `.txt` for the next token, CSV or JSON lines for classes; plain, `.gz` or `.xz`.
+//! Which files of a person's own hold text: `.txt` for the next token, CSV or JSON lines for classes; plain or packed.
 
 use std::path::{Path, PathBuf};
 
 use crate::data::folder::part_of;
 use crate::data::labels::list;
 use crate::data::open::is_stream;
+pub(super) use crate::data::unpacked::ending;
 use crate::{Error, Result};
 
 pub(super) const RUNNING: [&str; 1] = ["txt"];
 pub(super) const NUMBERS: [&str; 5] = ["ts", "csv", "tsv", "npy", "npz"];
 pub(super) const TABLES: [&str; 5] = ["csv", "tsv", "json", "jsonl", "ndjson"];
-
-/// The end of a file's name in lower case, without that of its packing: `csv` of `a.CSV.xz`.
-pub(super) fn ending(path: &Path) -> String {
-    let end = |path: &Path| path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
-    match end(path).as_str() {
-        "gz" | "xz" => end(Path::new(path.file_stem().unwrap_or_default())),
-        other => other.to_owned(),
-    }
-}
 
 /// A file alone is the training part; in a folder the words train, valid or test in the names tell the parts.
 pub(super) fn parts(name: &str, path: &Path, endings: &[&str]) -> Result<[Option<PathBuf>; 3]> {

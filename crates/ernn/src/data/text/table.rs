@@ -1,7 +1,7 @@
 //! A person's own texts with classes: a table with a text column and a label column.
 //!
 //! ```text
-//! train.csv valid.csv test.csv   or .tsv, .json, .jsonl, .ndjson; plain, .gz or .xz; or one file, which is the training part
+//! train.csv valid.csv test.csv   or .tsv, .json, .jsonl, .ndjson; plain, .gz, .bz2, .xz or .zst; or one file, which is the training part
 //! ```
 //!
 //! Labels are any text. Words, vocabulary and length are those of Yelp-5 unless the options say otherwise.

@@ -1,7 +1,7 @@
 //! Texts to classify with a model that is there: its vocabulary, no labels.
 //!
 //! ```text
-//! .csv .tsv .json .jsonl .ndjson   the text column of each record          plain, .gz or .xz
+//! .csv .tsv .json .jsonl .ndjson   the text column of each record          plain, .gz, .bz2, .xz or .zst
 //! .txt, standard input             a text a line, also an empty one
 //! ```
 //!

@@ -245,7 +245,10 @@ fn name_outputs(graph: &mut Builder, task: Task, logits: &str, shape: &[Dimensio
         graph.output_as(VALUE, logits, Element::Float, shape.to_vec());
         return;
     }
-    let probabilities = graph.call_with("Softmax", &[logits], vec![("axis", Attribute::Integer(-1))]);
+    let probabilities = match task {
+        Task::MultiLabel => graph.call("Sigmoid", &[logits]),
+        _ => graph.call_with("Softmax", &[logits], vec![("axis", Attribute::Integer(-1))]),
+    };
     graph.output_as(LOGITS, logits, Element::Float, shape.to_vec());
     graph.output_as(PROBABILITIES, &probabilities, Element::Float, shape.to_vec());
 }

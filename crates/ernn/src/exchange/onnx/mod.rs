@@ -113,6 +113,12 @@ fn interface(saved: &SavedModel) -> Vec<String> {
             layers::PROBABILITIES,
             config.classes
         ),
+        Task::MultiLabel => format!(
+            "{} and {} [batch, {}], a probability a label: several can hold",
+            layers::LOGITS,
+            layers::PROBABILITIES,
+            config.classes
+        ),
         Task::Regression => format!("{} [batch, {}]", layers::VALUE, config.classes),
         Task::StepClassification | Task::NextToken => {
             let names = format!("{} and {}", layers::LOGITS, layers::PROBABILITIES);

@@ -250,7 +250,7 @@ impl Batch {
         });
         let mut workspace = Workspace::default();
         let classes = model.config().classes;
-        if let Task::Classification | Task::Regression = model.config().task {
+        if let Task::Classification | Task::Regression | Task::MultiLabel = model.config().task {
             let logits = model.logits(&panels, &mut workspace)?;
             return Ok(logits.chunks_exact(classes).map(<[f32]>::to_vec).collect());
         }

@@ -31,6 +31,22 @@ int main(void)
                 return 103;
 //? end
             ernn_logits(&state, &scratch, logits);
+//? any labels
+            {
+                static float probabilities[ERNN_OUTPUTS];
+                static unsigned char labels[ERNN_OUTPUTS];
+                int i, count = ernn_labels(logits, labels);
+                if (ernn_probabilities(logits, probabilities) || count < 0)
+                    return 106;
+                for (i = 0; i < ERNN_OUTPUTS; i++) {
+                    if (labels[i] != (probabilities[i] >= 0.5f))
+                        return 107;
+                    count -= labels[i];
+                }
+                if (count)
+                    return 108;
+            }
+//? end
 //? any softmax
             {
                 static float probabilities[ERNN_OUTPUTS];

@@ -24,6 +24,22 @@ int ernn_class(const ernn_logit logits[ERNN_OUTPUTS])
     return best;
 }
 //? end
+//? any labels
+int ernn_labels(const ernn_logit logits[ERNN_OUTPUTS], unsigned char labels[ERNN_OUTPUTS])
+{
+    int count = 0, i;
+//? any float
+    for (i = 0; i < ERNN_OUTPUTS; i++)
+        if (!(logits[i] - logits[i] == 0.0f))
+            return -1;
+//? end
+    for (i = 0; i < ERNN_OUTPUTS; i++) {
+        labels[i] = logits[i] >= 0;
+        count += labels[i];
+    }
+    return count;
+}
+//? end
 //? any value
 float ernn_value(const ernn_logit logits[ERNN_OUTPUTS])
 {

@@ -44,7 +44,7 @@ int ernn_push_int16(ernn_state *state, ernn_scratch *scratch, const int16_t inpu
 int ernn_push_token(ernn_state *state, ernn_scratch *scratch, uint32_t token);
 
 //? end
-//? any choice
+//? any choice labels
 /* What the model says after the steps so far; a logit divided by ERNN_LOGIT_SCALE is the number of the trained model. */
 //? end
 //? any value
@@ -79,13 +79,28 @@ void ernn_values(const ernn_logit logits[ERNN_OUTPUTS], float values[ERNN_OUTPUT
 int ernn_class(const ernn_logit logits[ERNN_OUTPUTS]);
 
 //? end
+//? any labels
+/* labels[i] becomes 1 where label i holds, its probability being 1/2 or more, else 0; several can hold. Gives how many hold.
+//? any float
+   -1, and nothing written, if a logit is not finite, as after values far beyond those of the training.
+//? end
+*/
+int ernn_labels(const ernn_logit logits[ERNN_OUTPUTS], unsigned char labels[ERNN_OUTPUTS]);
+
+//? end
+//? any labels
+/* In ernn_info.c: the probability of each label, whatever those of the others are; gives 0, or -1, and nothing written, if a logit is not
+   finite. */
+int ernn_probabilities(const ernn_logit logits[ERNN_OUTPUTS], float probabilities[ERNN_OUTPUTS]);
+
+//? end
 //? any softmax
 /* In ernn_info.c: the probability of each output, and the place of the largest; -1, and nothing written, where ernn_class gives -1. */
 int ernn_probabilities(const ernn_logit logits[ERNN_OUTPUTS], float probabilities[ERNN_OUTPUTS]);
 
 //? end
 //? any classes
-/* In ernn_info.c: the name of each class, in the order of the logits. */
+/* In ernn_info.c: the name of each class or label, in the order of the logits. */
 extern const char *const ernn_class_names[ERNN_OUTPUTS];
 
 //? end

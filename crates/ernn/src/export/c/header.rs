@@ -61,7 +61,8 @@ impl Source<'_> {
                 .for_each(|line| say(line));
         }
         if self.has_classes() {
-            list("class", &self.saved.classes).iter().for_each(|line| say(line));
+            let what = if self.plan.several { "label" } else { "class" };
+            list(what, &self.saved.classes).iter().for_each(|line| say(line));
         }
         if self.used.contains(&"values") {
             list("value", &output_names(self.saved))
@@ -102,6 +103,9 @@ impl Source<'_> {
             "after a whole sequence"
         };
         let use_of_it = match (&self.plan.unit, self.plan.outputs) {
+            (None, _) if self.plan.several => {
+                "count = ernn_labels(logits, labels);   (labels[i] is 1 where label i holds)"
+            }
             (None, _) => "place = ernn_class(logits);",
             (Some(_), 1) => "value = ernn_value(logits);",
             (Some(_), _) => "ernn_values(logits, values);",
@@ -109,6 +113,10 @@ impl Source<'_> {
         let room = match (&self.plan.unit, self.plan.outputs) {
             (Some(_), 2..) => "\n       static float values[ERNN_OUTPUTS];",
             _ => "",
+        };
+        let declared = match self.plan.several {
+            true => format!("unsigned char labels[ERNN_OUTPUTS];\n       {declared}"),
+            false => declared.to_string(),
         };
         let mut text = format!(
             "\n       static ernn_state state;\n       static ernn_scratch scratch;\n       static ernn_logit logits[ERNN_OUTPUTS];{room}\n       \
@@ -140,6 +148,7 @@ impl Source<'_> {
         let logits = match (&self.plan.unit, self.plan.outputs) {
             (Some(_), 1) => "one number",
             (Some(_), _) => "numbers",
+            (None, _) if self.plan.several => "logits of labels of which several can hold",
             (None, _) => "logits",
         };
         let Sizes {

@@ -1,4 +1,4 @@
-//? any softmax
+//? any softmax labels
 /* e^x for x <= 0, within some millionths of it: 2^n e^r, and e^r by its Taylor polynomial. */
 static float exponential(float x)
 {
@@ -19,6 +19,25 @@ static float exponential(float x)
     return sum;
 }
 
+//? end
+//? any labels
+int ernn_probabilities(const ernn_logit logits[ERNN_OUTPUTS], float probabilities[ERNN_OUTPUTS])
+{
+    int i;
+//? any float
+    for (i = 0; i < ERNN_OUTPUTS; i++)
+        if (!(logits[i] - logits[i] == 0.0f))
+            return -1;
+//? end
+    for (i = 0; i < ERNN_OUTPUTS; i++) {
+        float logit = (float)logits[i] / ERNN_LOGIT_SCALE;
+        float small = exponential(logit < 0.0f ? logit : -logit);
+        probabilities[i] = logit < 0.0f ? small / (1.0f + small) : 1.0f / (1.0f + small);
+    }
+    return 0;
+}
+//? end
+//? any softmax
 int ernn_probabilities(const ernn_logit logits[ERNN_OUTPUTS], float probabilities[ERNN_OUTPUTS])
 {
     int best = ernn_class(logits), i;

@@ -26,7 +26,7 @@ int ernn_selftest(void)
             if (!(difference <= bounds[i] && -difference <= bounds[i]))
                 return sequence + 1;
 //? end
-//? any choice value
+//? any choice value labels
             if (!(difference <= BOUND && -difference <= BOUND))
                 return sequence + 1;
 //? end

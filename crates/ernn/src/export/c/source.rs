@@ -78,8 +78,9 @@ fn used(plan: &Plan) -> Vec<&'static str> {
     used.extend(derived.compressed.then_some("compressed"));
     used.extend((derived.triads > 0).then_some("magnitudes"));
     used.extend(pooling(plan.pooling));
-    used.extend((plan.outputs > 1 && plan.unit.is_none()).then_some("softmax"));
+    used.extend((plan.outputs > 1 && plan.unit.is_none() && !plan.several).then_some("softmax"));
     used.push(match (&plan.unit, plan.outputs) {
+        (None, _) if plan.several => "labels",
         (None, _) => "choice",
         (Some(_), 1) => "value",
         (Some(_), _) => "values",

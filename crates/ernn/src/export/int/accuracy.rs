@@ -16,11 +16,11 @@ use crate::export::{Samples, parity};
 pub struct Accuracy {
     /// Sequences.
     pub sequences: usize,
-    /// Of them, those for which both say the same class at the end.
+    /// Of them, those for which both say the same class, or the same labels, at the end.
     pub alike: usize,
-    /// Share of right classes in `f32`; none without labels.
+    /// Share of right classes in `f32`, of labels of sequences all of whose labels are right; none without labels.
     pub float: Option<f64>,
-    /// Share of right classes in `int8`.
+    /// The same in `int8`.
     pub int8: Option<f64>,
     /// Errors in `f32` and in `int8`, of numbers; none where the true ones are not known.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,7 +37,7 @@ pub struct Accuracy {
 /// If the samples do not fit the model.
 pub fn measure(saved: &SavedModel, image: &[u8], samples: &Samples) -> Result<Accuracy> {
     let outputs = saved.model.config().classes;
-    let unit = Unit::of(saved);
+    let (unit, several) = (Unit::of(saved), parity::several(saved));
     let expected = parity::expected(saved, samples)?;
     let (found, saturations) = int_logits(image, samples);
     let last = |logits: &[f32]| logits[logits.len().saturating_sub(outputs)..].to_vec();
@@ -47,14 +47,18 @@ pub fn measure(saved: &SavedModel, image: &[u8], samples: &Samples) -> Result<Ac
         let found = to_float(found, unit.as_ref());
         let (expected, found) = (last(expected), last(&found));
         let classes = [largest(&expected), largest(&found)];
+        let labels = samples.indicators.get(index);
         accuracy.sequences += 1;
-        accuracy.alike += usize::from(classes[0] == classes[1]);
+        accuracy.alike += usize::from(parity::says_alike(&expected, &found, several));
         accuracy.largest_difference =
             accuracy
                 .largest_difference
                 .max(parity::difference(&expected, &found, unit.as_ref()));
         said[0].extend(&expected);
         said[1].extend(&found);
+        for (right, row) in right.iter_mut().zip([&expected, &found]) {
+            *right += usize::from(labels.is_some_and(|labels| has_labels(row, labels)));
+        }
         if let Some(&label) = samples.labels.get(index) {
             right
                 .iter_mut()
@@ -68,11 +72,23 @@ pub fn measure(saved: &SavedModel, image: &[u8], samples: &Samples) -> Result<Ac
         let report = |said: Vec<f32>| NumberAnswers::of(config, &said, &samples.numbers).report();
         accuracy.numbers = Some(said.map(report));
     }
-    if samples.labels.len() == accuracy.sequences && saved.model.config().task == Task::Classification {
+    let judged = match several {
+        true => samples.indicators.len() == accuracy.sequences,
+        false => samples.labels.len() == accuracy.sequences && saved.model.config().task == Task::Classification,
+    };
+    if judged {
         let [float, int8] = right.map(|right| Some(right as f64 / accuracy.sequences.max(1) as f64));
         (accuracy.float, accuracy.int8) = (float, int8);
     }
     Ok(accuracy)
+}
+
+/// Whether logits say exactly these labels.
+fn has_labels(logits: &[f32], labels: &[u8]) -> bool {
+    logits
+        .iter()
+        .zip(labels)
+        .all(|(&logit, &holds)| (logit >= 0.0) == (holds == 1))
 }
 
 /// Logits `[steps, outputs]`, of a model of numbers in their units.

@@ -77,6 +77,7 @@ pub(super) fn plan(saved: &SavedModel, samples: &Samples, state: StateBits) -> R
         first: network.first,
         outputs: network.outputs,
         unit: network.unit.clone(),
+        several: network.several,
         pooling: network.pooling,
         tokens: network.tokens,
         narrow: state == StateBits::Int8,

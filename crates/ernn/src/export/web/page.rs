@@ -34,6 +34,8 @@ struct Content<'a> {
     /// Whether logits become probabilities.
     probabilities: bool,
     /// Whether logits are whole numbers, and what of them is 1.
+    /// Outputs are labels of which several can hold.
+    several: bool,
     whole: bool,
     scale: u32,
     /// Of a model of numbers in whole numbers: what 1 and 0 of each output are in its unit; else empty.
@@ -75,7 +77,8 @@ pub(super) fn html(module: &[u8], prepared: &Prepared) -> Result<String> {
         inputs: if tokens { 1 } else { sizes.inputs },
         count: sizes.outputs,
         outputs: outputs.iter().map(line).collect(),
-        probabilities: sizes.outputs > 1 && unit.is_none(),
+        probabilities: (sizes.outputs > 1 && unit.is_none()) || prepared.plan.several,
+        several: prepared.plan.several,
         whole,
         scale: about::logit_scale(prepared.plan.format),
         units: scales.iter().map(|scale| scale.deviation).collect(),
@@ -151,7 +154,17 @@ fn example_name(saved: &SavedModel, samples: &Samples, index: usize, cut: bool) 
         .labels
         .get(index)
         .and_then(|&label| saved.classes.get(label as usize));
+    let labels = samples.indicators.get(index).map(|row| {
+        let own = saved.classes.iter().zip(row).filter(|(_, holds)| **holds == 1);
+        let own: Vec<String> = own.map(|(name, _)| line(name)).collect();
+        if own.is_empty() {
+            "none of the labels".to_string()
+        } else {
+            own.join(", ")
+        }
+    });
     let what = match (label, samples.real) {
+        (None, true) if labels.is_some() => labels.unwrap_or_default(),
         (Some(class), _) => line(class),
         (None, true) if !samples.numbers.is_empty() => numbers_of(samples, index),
         (None, true) => "of the data".to_string(),

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
+use super::tables::of_labels;
 use crate::data::Task;
 use crate::evaluate::{Evaluation, figures, statistics};
-use crate::names::markdown;
 
 pub(super) fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
@@ -45,6 +45,9 @@ pub(super) fn pooled(found: &Evaluation, task: Task) -> String {
         }
         return text;
     }
+    if let Some(labels) = &found.labels {
+        text += &of_labels(labels);
+    }
     if let (Some(_), Some(right)) = (found.perplexity, found.accuracy) {
         let _ = write!(text, ", {} of the next tokens right", percent(right));
     }
@@ -57,25 +60,5 @@ pub(super) fn pooled(found: &Evaluation, task: Task) -> String {
         }
     }
     let _ = write!(text, ", loss {:.4}", found.loss);
-    text
-}
-
-pub(super) fn per_class(found: &Evaluation) -> String {
-    if found.per_class.is_empty() {
-        return String::new();
-    }
-    let share = |share: Option<f64>| share.map_or_else(|| "-".to_string(), percent);
-    let mut text = "\n| class | measured with | precision | recall | F1 |\n|---|---|---|---|---|\n".to_string();
-    for class in &found.per_class {
-        let _ = writeln!(
-            text,
-            "| {} | {} | {} | {} | {} |",
-            markdown(&class.name),
-            class.support,
-            share(class.precision),
-            share(class.recall),
-            share(class.f1)
-        );
-    }
     text
 }
