@@ -42,6 +42,7 @@ mod layer;
 pub mod math;
 mod pick;
 mod pooling;
+pub mod sound;
 
 pub use error::{ParseError, RunError};
 pub use image::{Format, Sizes};

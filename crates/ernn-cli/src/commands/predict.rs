@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use ernn::checkpoint::SavedModel;
-use ernn::data::{self, Aim, MissingPolicy, OpenOptions, Sequences, Task, Vocabulary};
+use ernn::data::{self, Aim, MissingPolicy, OpenOptions, Sequences, SoundRecipe, Task, Vocabulary};
 use ernn::evaluate::{Answer, Ensemble, Prediction};
 use ernn::names;
 use serde_json::{Map, Value, json};
@@ -196,13 +196,23 @@ fn open(saved: &SavedModel, source: Source, options: &OpenOptions) -> Result<Seq
     }
     let is_sound = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("wav"));
     if !options.table.is_of_recordings() && (path.is_dir() || is_sound) {
-        return Ok(data::open_recordings(
-            path,
-            &saved.provenance.dataset,
-            &saved.feature_names,
-        )?);
+        return Ok(data::open_recordings(path, recipe_of(saved, path)?)?);
     }
     Ok(data::open_sequences(path, options)?)
+}
+
+/// How the model's inputs are made of the sound at a path.
+fn recipe_of(saved: &SavedModel, path: &Path) -> Result<SoundRecipe> {
+    let recipe = saved.sound().ok_or_else(|| {
+        let problem = format!(
+            "found a recording or a folder, expected a file of sequences with {} values a step: the model was trained on {}, \
+             which is no data set of recordings",
+            saved.channels(),
+            saved.provenance.dataset
+        );
+        ernn::Error::data(path.display(), problem)
+    })?;
+    Ok(recipe)
 }
 
 /// A line for each class that the model gives.

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::Decision;
 use super::tensor_file::{self, Format, Tensor, TensorFile};
-use crate::data::{Derivation, Forecast, Normalization, TargetScale, Task, one_or_more};
+use crate::data::{Derivation, Forecast, Normalization, SoundRecipe, TargetScale, Task, one_or_more, sound_recipe};
 use crate::model::{Model, ModelConfig};
 use crate::optim;
 use crate::{Error, Result};
@@ -48,6 +48,9 @@ pub struct Provenance {
     /// Which values the numbers to predict are, where they are the next ones of channels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forecast: Option<Forecast>,
+    /// How its inputs are made of sound, where they are; files of earlier versions leave it to the names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sound: Option<SoundRecipe>,
 }
 
 impl Provenance {
@@ -157,6 +160,12 @@ impl SavedModel {
             feature_names: content.feature_names,
             provenance: content.provenance,
         })
+    }
+
+    /// How its inputs are made of sound; none if they are not.
+    pub fn sound(&self) -> Option<SoundRecipe> {
+        let named = || sound_recipe(&self.provenance.dataset, &self.feature_names);
+        self.provenance.sound.clone().or_else(named)
     }
 
     /// Channels of the data that it reads: 1 for tokens.

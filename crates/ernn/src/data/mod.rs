@@ -50,7 +50,7 @@ mod unpacked;
 mod values;
 mod view;
 
-pub use audio::{open_recordings, sound_features};
+pub use audio::{MelSettings, SoundRecipe, open_recordings, sound_recipe};
 pub use augment::{Augmentation, Augmenter};
 pub use channels::ChannelMatch;
 pub use csv::{LabelKind, Layout, TableOptions};

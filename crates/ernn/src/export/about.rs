@@ -5,7 +5,7 @@ use ernn_core::Format;
 use super::Prepared;
 use super::unit::{output_names, target_name};
 use crate::checkpoint::{Checksum, SavedModel};
-use crate::data::{Task, list, sound_features};
+use crate::data::{Task, list};
 use crate::names::{counted, line};
 
 /// What a run knows of its model beyond the model's file.
@@ -69,14 +69,18 @@ pub(super) fn inputs(saved: &SavedModel) -> Vec<String> {
         ];
     }
     let mut lines = Vec::new();
-    match sound_features(&saved.provenance.dataset, &saved.feature_names) {
+    match saved.sound() {
         Some(recipe) => {
             lines.push(format!(
-                "This model expects {} log-mel values a step, computed as",
+                "A step are {} log-mel values, which are computed here, of",
                 saved.feature_names.len()
             ));
-            lines.extend(recipe);
-            lines.push("This code does not compute them; it takes no sound.".to_string());
+            lines.extend(recipe.lines());
+            lines.extend(recipe.length.map(|length| {
+                format!(
+                    "It learned from sounds of {length} samples: shorter ones had silence in front, longer ones were cut."
+                )
+            }));
         }
         None => lines.push(
             "Inputs are in the units of the training data, raw: they are normalized here. Their order:".to_string(),

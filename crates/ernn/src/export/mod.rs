@@ -21,6 +21,7 @@ mod plan;
 mod prepared;
 mod rust_crate;
 mod samples;
+mod sound;
 mod target;
 mod trial;
 mod unit;

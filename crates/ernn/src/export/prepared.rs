@@ -5,6 +5,7 @@ use ernn_core::{Format, Sizes};
 use super::logits::Logits;
 use super::network::Network;
 use super::plan::Plan;
+use super::sound::Ears;
 use super::{Options, Parity, Samples, c, check_float, device_logits, float, int, int_logits, parity};
 use crate::Result;
 use crate::checkpoint::SavedModel;
@@ -19,6 +20,8 @@ pub(super) struct Prepared<'a> {
     pub samples: &'a Samples,
     pub options: &'a Options,
     pub plan: Plan,
+    /// Of a model of sound.
+    pub ears: Option<Ears>,
     pub image: Vec<u8>,
     /// What the device must say about the samples.
     pub logits: Logits,
@@ -51,6 +54,7 @@ impl<'a> Prepared<'a> {
             samples,
             options,
             plan,
+            ears: Ears::of(saved)?,
             image,
             logits,
             parity,

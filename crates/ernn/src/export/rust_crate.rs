@@ -22,12 +22,13 @@ macro_rules! core {
 }
 
 /// The sources of `ernn-core`, which go along.
-const CORE: [(&str, &str); 26] = core! {
+const CORE: [(&str, &str); 30] = core! {
     "lib.rs" "error.rs" "image.rs" "inputs.rs" "layer.rs" "math.rs" "pick.rs" "pooling.rs"
     "float/mod.rs" "float/deep.rs" "float/equilibrium.rs" "float/linear.rs" "float/gated.rs"
     "float/layer.rs" "float/leaky.rs" "float/session.rs" "float/watch.rs"
     "int/mod.rs" "int/deep.rs" "int/gated.rs" "int/layer.rs" "int/leaky.rs"
     "int/math.rs" "int/matrix.rs" "int/session.rs" "int/state.rs"
+    "sound/mod.rs" "sound/logarithm.rs" "sound/stream.rs" "sound/transform.rs"
 };
 
 pub(super) const FORM: Form = Form {
@@ -52,7 +53,12 @@ fn files(prepared: &Prepared) -> Result<Files> {
     let core = CORE
         .iter()
         .map(|(name, text)| (format!("ernn-core/src/{name}"), text.as_bytes().to_vec()));
-    Ok(own.into_iter().chain(core).chain(prepared.vocabulary()).collect())
+    let sound = prepared.ears.as_ref();
+    let sound = sound.map(|ears| ("src/sound.ernn".to_string(), ears.image.clone()));
+    Ok((own.into_iter().chain(core))
+        .chain(sound)
+        .chain(prepared.vocabulary())
+        .collect())
 }
 
 /// Runs the crate's own test.
@@ -148,6 +154,9 @@ fn library(prepared: &Prepared) -> String {
     text += &value(prepared, number);
     if prepared.plan.several {
         text += &labels(number);
+    }
+    if let Some(ears) = &prepared.ears {
+        text += &include_str!("rust_crate_sound.txt").replace("SOUND_SUM", &ears.test_sum().to_string());
     }
     let id = about::id(prepared);
     let _ = writeln!(

@@ -4,7 +4,7 @@ use super::parts::Parts;
 use super::run::{Run, last_selecting_epoch};
 use super::{Card, Ending, Machine, Observer, Outcome, Report, RunFolder};
 use crate::checkpoint::{Decision, Phase, Provenance, RunState, SavedModel};
-use crate::data::Task;
+use crate::data::{self, Task};
 use crate::evaluate::{self, Evaluation};
 use crate::model::Model;
 use crate::{Error, Result};
@@ -106,6 +106,7 @@ impl Close<'_> {
             validation_accuracy: best.and_then(|best| best.accuracy),
             targets: self.parts.targets.clone(),
             forecast: self.run.dataset.forecast.clone(),
+            sound: data::sound_recipe(&self.run.dataset.name, &self.run.dataset.feature_names),
             // A single one is what the settings call it.
             target_names: match &self.run.dataset.target_names[..] {
                 [_] => Vec::new(),

@@ -6,7 +6,7 @@ use ernn::cell::{
     SpectralConfig, Start, StepSizes, UgrnnConfig,
 };
 use ernn::checkpoint::{Provenance, SavedModel};
-use ernn::data::{Derivation, Normalization, TargetScale, Task};
+use ernn::data::{Derivation, MelSettings, Normalization, SoundRecipe, TargetScale, Task};
 use ernn::model::{Embedding, Model, ModelConfig, Pooling};
 
 use crate::{NUMBERS, Numbers};
@@ -360,6 +360,21 @@ pub fn of_labels() -> SavedModel {
         ..ModelConfig::new(3, 3, vec![cell])
     };
     saved(config, 1)
+}
+
+/// A model of words that are spoken at 8,000 samples a second.
+pub fn of_sound() -> SavedModel {
+    let cell = CellConfig::Gru(GruConfig {
+        hidden: 6,
+        ..GruConfig::default()
+    });
+    let mel = MelSettings {
+        filters: 12,
+        ..MelSettings::at(8_000)
+    };
+    let mut saved = saved(ModelConfig::new(12, 3, vec![cell]), 1);
+    saved.provenance.sound = Some(SoundRecipe { mel, length: None });
+    saved
 }
 
 /// A model with drawn parameters, as if it had been trained.

@@ -116,6 +116,7 @@ fn a_rust_crate_passes_its_own_test() {
         ("labels_whole", models::of_labels(), Numbers::Int8),
         ("numbers", of_numbers(), Numbers::Float),
         ("tokens", of_tokens(), Numbers::Float),
+        ("sound", models::of_sound(), Numbers::Int8),
         ("whole", of_numbers(), Numbers::Int8),
         ("states", of_numbers(), Numbers::Int8States),
         ("exact", at_equilibrium().swap_remove(0).model, Numbers::Float),
@@ -242,6 +243,55 @@ fn several_labels_can_hold_on_every_target() {
             assert!(header.contains(part), "{header}");
         }
         assert!(!header.contains("ernn_class("), "{header}");
+    }
+}
+
+/// The self-test of each export makes features of a sound, which must be the host's to the bit; the web's runs in `web.rs`.
+#[test]
+fn sound_becomes_the_features_of_the_training_on_every_target() {
+    let folder = tempfile::tempdir().unwrap();
+    let case = Case {
+        name: "sound".to_string(),
+        model: models::of_sound(),
+    };
+    let samples = Samples::drawn(&case.model);
+    for numbers in NUMBERS.into_iter().filter(|_| has("cc")) {
+        let out = folder.path().join(format!("{numbers:?}"));
+        exported(&case, &samples, numbers, &out);
+        let header = std::fs::read_to_string(out.join("ernn.h")).unwrap();
+        for part in [
+            "int ernn_sound_push(",
+            "#define ERNN_RATE 8000",
+            "#define ERNN_HOP 80",
+            "read_microphone(block)",
+            "12 log-mel values, which are computed here",
+        ] {
+            assert!(header.contains(part), "{part}\n{header}");
+        }
+        // One bit of one table: the self-test says so.
+        let source = out.join("ernn_sound.c");
+        let text = std::fs::read_to_string(&source).unwrap();
+        let other = text.replacen("hamming[100] = {\n    2621,", "hamming[100] = {\n    2622,", 1);
+        assert_ne!(text, other, "{text}");
+        for (text, right) in [(text, true), (other, false)] {
+            std::fs::write(&source, text).unwrap();
+            std::fs::write(
+                out.join("main.c"),
+                "#include \"ernn.h\"\nint main(void) { return ernn_selftest(); }\n",
+            )
+            .unwrap();
+            let files = ["main.c", "ernn.c", "ernn_sound.c", "ernn_selftest.c"];
+            let mut compiler = std::process::Command::new("cc");
+            let compiled = compiler
+                .args(["-o", "main"])
+                .args(files)
+                .current_dir(&out)
+                .status()
+                .unwrap();
+            assert!(compiled.success());
+            let run = std::process::Command::new(out.join("main")).status().unwrap();
+            assert_eq!(run.success(), right, "{run}");
+        }
     }
 }
 

@@ -11,7 +11,7 @@
 use std::path::Path;
 
 use super::cache::Cache;
-use super::clips::{Clip, Extractor, Recipe, parts};
+use super::clips::{Clip, Extractor, SoundRecipe, parts};
 use super::commands::RATE;
 use super::feature_names;
 use super::group_pattern::{GroupPattern, suggestion};
@@ -54,7 +54,7 @@ pub(in crate::data) fn open(name: &str, folder: &Path, options: &OpenOptions) ->
     let grouped = pattern
         .as_ref()
         .map_or_else(String::new, |pattern| format!(" {}", pattern.text()));
-    let key = format!("2 folder {name} {recipe:?}{grouped}\n{}", source.identity()?);
+    let key = format!("3 folder {name} {recipe:?}{grouped}\n{}", source.identity()?);
     let cache = Cache::new(options.cache.as_deref());
     let mut dataset = cache.dataset("folder", &key, || {
         let recordings = source.list(|_| false)?.recordings;
@@ -99,8 +99,8 @@ fn note(name: &str, recordings: &[String]) -> Option<String> {
 }
 
 /// As long as the recording.
-pub(super) fn recipe() -> Recipe {
-    Recipe {
+pub(super) fn recipe() -> SoundRecipe {
+    SoundRecipe {
         mel: MelSettings::at(RATE),
         length: None,
     }

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use serde::{Deserialize, Serialize};
+
 use super::mel::{MelBank, MelSettings};
 use super::resample::{RATES, Resampler};
 use super::source::Source;
@@ -25,16 +27,19 @@ pub(super) struct Clip {
 }
 
 /// How recordings become features.
-#[derive(Clone, Debug)]
-pub(super) struct Recipe {
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SoundRecipe {
+    /// What makes features of samples.
     pub mel: MelSettings,
     /// Samples that every recording is brought to: zeros in front of a shorter one, the first ones of a longer one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub length: Option<usize>,
 }
 
 /// Turns recordings into features.
 pub(super) struct Extractor {
-    recipe: Recipe,
+    recipe: SoundRecipe,
     bank: MelBank,
     /// One a sampling rate that has occurred.
     resamplers: Mutex<HashMap<u32, Arc<Resampler>>>,
@@ -43,7 +48,7 @@ pub(super) struct Extractor {
 impl Extractor {
     /// # Errors
     /// If a setting is out of range.
-    pub fn new(recipe: Recipe) -> Result<Extractor> {
+    pub fn new(recipe: SoundRecipe) -> Result<Extractor> {
         Ok(Extractor {
             bank: MelBank::new(&recipe.mel)?,
             recipe,

@@ -19,7 +19,7 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 
 use super::cache::Cache;
-use super::clips::{Clip, Extractor, Recipe, parts};
+use super::clips::{Clip, Extractor, SoundRecipe, parts};
 use super::mel::MelSettings;
 use super::release::{KEYWORDS, LISTS, NOISE, OTHERS, RELEASES, Release, is_list, is_noise, speaker_of, word_of};
 use super::source::Source;
@@ -59,7 +59,7 @@ fn open_sized(name: &str, path: &Path, options: &AudioOptions, releases: [usize;
     } else {
         String::new()
     };
-    let key = format!("1 {name} {drawn} {recipe:?}\n{}", source.identity()?);
+    let key = format!("3 {name} {drawn} {recipe:?}\n{}", source.identity()?);
     Cache::new(options.cache.as_deref()).dataset(name, &key, || {
         let listing = source.list(|name| is_list(name) || twelve && is_noise(name))?;
         let release = Release::of(&source, &listing, releases)?;
@@ -73,8 +73,8 @@ fn open_sized(name: &str, path: &Path, options: &AudioOptions, releases: [usize;
 }
 
 /// One second at [`RATE`], 99 frames of 32 features.
-pub(super) fn recipe() -> Recipe {
-    Recipe {
+pub(super) fn recipe() -> SoundRecipe {
+    SoundRecipe {
         mel: MelSettings::at(RATE),
         length: Some(RATE as usize),
     }

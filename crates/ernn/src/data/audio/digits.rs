@@ -13,7 +13,7 @@
 use std::path::{Path, PathBuf};
 
 use super::cache::Cache;
-use super::clips::{Clip, Extractor, Recipe, parts};
+use super::clips::{Clip, Extractor, SoundRecipe, parts};
 use super::mel::MelSettings;
 use super::source::Source;
 use super::{AudioOptions, dataset};
@@ -46,7 +46,7 @@ pub(super) fn open(name: &str, path: &Path, options: &OpenOptions) -> Result<Dat
 fn open_sized(name: &str, path: &Path, options: &AudioOptions, count: usize) -> Result<Dataset> {
     let source = Source::at(path);
     let recipe = recipe();
-    let key = format!("2 {name} {recipe:?}\n{}", source.identity()?);
+    let key = format!("3 {name} {recipe:?}\n{}", source.identity()?);
     Cache::new(options.cache.as_deref()).dataset(name, &key, || {
         let recordings = source.list(|_| false)?.recordings;
         if recordings.len() != count {
@@ -71,8 +71,8 @@ fn open_sized(name: &str, path: &Path, options: &AudioOptions, count: usize) -> 
 }
 
 /// As long as the recording.
-pub(super) fn recipe() -> Recipe {
-    Recipe {
+pub(super) fn recipe() -> SoundRecipe {
+    SoundRecipe {
         mel: MelSettings::at(RATE),
         length: None,
     }

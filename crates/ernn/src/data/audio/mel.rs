@@ -1,43 +1,43 @@
 //! Log mel filter banks: sound becomes `[frames, filters]`.
 //!
 //! ```text
-//! s[n]    = x[n] - 0.97 x[n-1], s[0] = x[0]                x in units of a 16-bit sample
-//! frame f = s[step f .. step f + window], times Hamming    1 + ceil((samples - window) / step) frames, the last one padded with 0
-//! P[k]    = |DFT_nfft(frame)[k]|^2 / nfft                  k = 0 .. nfft / 2
 //! b[j]    = floor((nfft + 1) hertz(j) / rate)              j = 0 .. filters + 1, evenly spaced in mel from 0 to rate / 2
-//! E[j]    = sum_k P[k] triangle(k; b[j], b[j+1], b[j+2])   an E of 0 becomes 2.2e-16
-//! feature = ln(E[j] + 1e-10)
+//! frames  = 1 + ceil((samples - window) / step)
 //! mel     = 2595 log10(1 + hertz / 700)
 //! ```
 //!
+//! The other formulas are those of [`ernn_core::sound`], which computes the features here and on every device, in whole numbers and so to
+//! the same bits; its tables are made here. Sound is rounded to samples of 16 bits, as a device gets them.
+//!
 //! These are the steps of `fbank` in python_speech_features 0.6 and of EdgeML's `process_google.py`, on which the published
-//! results with Speech Commands rest: windows of 25 ms every 10 ms, 32 filters, nfft 512. All in `f32`: the features come
-//! within 1e-3 of the same steps in `f64` (the tests hold it), where their deviation is about 6.
+//! results with Speech Commands rest: windows of 25 ms every 10 ms, 32 filters, nfft 512. The features come within 0.005 of the same
+//! steps in `f64` (the tests hold it), where their deviation is about 6.
 //!
 //! Davis, Mermelstein, "Comparison of parametric representations for monosyllabic word recognition", IEEE Transactions on
 //! Acoustics, Speech, and Signal Processing 28 (4), 1980.
 
-use std::sync::Arc;
-
-use realfft::{RealFftPlanner, RealToComplex};
+use ernn_core::image::{CHECKSUM_AT, checksum};
+use ernn_core::sound::{FrontEnd, HEADER, MAGIC, Sound, VERSION};
+use serde::{Deserialize, Serialize};
 
 use crate::{Error, Result};
 
-/// What one unit of a 16-bit sample is, and the constants of the sources named on top.
+/// What one unit of a 16-bit sample is.
 const FULL_SCALE: f32 = 32_768.0;
-const NOTHING: f32 = f64::EPSILON as f32;
-const OFFSET: f32 = 1e-10;
+/// What 1 is in the tables.
+const ONE: f64 = 32_768.0;
 
 /// How sound becomes features.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct MelSettings {
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MelSettings {
     /// Samples a second; sound of another rate is resampled first.
     pub rate: u32,
     /// Samples a frame.
     pub window: usize,
-    /// Samples from frame to frame.
+    /// Samples from frame to frame, at most `window`.
     pub step: usize,
-    /// Points of the Fourier transform, at least `window`.
+    /// Points of the Fourier transform, a power of two, at least `window`.
     pub nfft: usize,
     /// Features a frame.
     pub filters: usize,
@@ -64,13 +64,72 @@ impl MelSettings {
         1 + samples.saturating_sub(self.window).div_ceil(self.step)
     }
 
+    /// The tables of [`ernn_core::sound`], as its image.
+    ///
+    /// # Errors
+    /// If a setting is out of range.
+    pub fn image(&self) -> Result<Vec<u8>> {
+        self.check()?;
+        let whole = |value: f64| (value * ONE).round().clamp(-ONE, ONE - 1.0) as i16;
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend(VERSION.to_le_bytes());
+        bytes.extend([0; 10]);
+        let emphasis = (f64::from(self.pre_emphasis) * ONE).round() as usize;
+        let sizes = [
+            self.rate as usize,
+            self.window,
+            self.step,
+            self.nfft,
+            self.filters,
+            emphasis,
+        ];
+        bytes.extend(sizes.into_iter().flat_map(|size| (size as u32).to_le_bytes()));
+        debug_assert_eq!(bytes.len(), HEADER);
+        let hamming = |n: usize| 0.54 - 0.46 * (std::f64::consts::TAU * n as f64 / (self.window - 1) as f64).cos();
+        bytes.extend((0..self.window.div_ceil(2)).flat_map(|n| whole(hamming(n)).to_le_bytes()));
+        let edges = self.edges();
+        bytes.extend(edges.iter().flat_map(|&edge| (edge as u16).to_le_bytes()));
+        bytes.extend((0..self.nfft / 2).flat_map(|bin| rise(&edges, bin).to_le_bytes()));
+        bytes.extend((0..self.nfft / 2).flat_map(|k| {
+            let (sine, cosine) = (std::f64::consts::TAU * k as f64 / self.nfft as f64).sin_cos();
+            [cosine, sine].map(whole).map(i16::to_le_bytes).concat()
+        }));
+        let length = bytes.len() as u32;
+        bytes[8..12].copy_from_slice(&length.to_le_bytes());
+        let sum = checksum(&bytes).to_le_bytes();
+        bytes[CHECKSUM_AT..CHECKSUM_AT + 4].copy_from_slice(&sum);
+        Ok(bytes)
+    }
+
+    /// The bins `b` of the formula on top.
+    fn edges(&self) -> Vec<usize> {
+        let rate = f64::from(self.rate);
+        let highest = 2595.0 * (1.0 + rate / 2.0 / 700.0).log10();
+        let gaps = self.filters + 1;
+        let edge = |index: usize| {
+            let mel = highest * index as f64 / gaps as f64;
+            let hertz = 700.0 * (10f64.powf(mel / 2595.0) - 1.0);
+            (((self.nfft + 1) as f64 * hertz / rate) as usize).min(self.nfft / 2)
+        };
+        (0..=gaps).map(edge).collect()
+    }
+
     fn check(&self) -> Result<()> {
         let refuse = |name: &str, found: usize, expected: &str| Err(Error::setting(name, found, expected));
         match self {
             MelSettings { rate: 0, .. } => refuse("rate", 0, "at least 1 sample a second"),
             MelSettings { step: 0, .. } => refuse("step", 0, "at least 1 sample"),
             MelSettings { filters: 0, .. } => refuse("filters", 0, "at least 1"),
+            MelSettings { pre_emphasis, .. } if !(0.0..=1.0).contains(pre_emphasis) => {
+                Err(Error::setting("pre_emphasis", pre_emphasis, "0 to 1"))
+            }
             _ if self.window < 2 => refuse("window", self.window, "at least 2 samples"),
+            _ if self.step > self.window => {
+                refuse("step", self.step, &format!("at most the window of {}", self.window))
+            }
+            _ if !self.nfft.is_power_of_two() || !(8..=1 << 15).contains(&self.nfft) => {
+                refuse("nfft", self.nfft, "a power of two from 8 to 32768")
+            }
             _ if self.nfft < self.window => {
                 refuse("nfft", self.nfft, &format!("at least the window of {}", self.window))
             }
@@ -79,114 +138,53 @@ impl MelSettings {
     }
 }
 
-/// The sum over one triangle.
-struct Filter {
-    /// The first bin with a weight.
-    first: usize,
-    weights: Vec<f32>,
+/// How far a bin is from the edge before it to the next one, times 2^15.
+fn rise(edges: &[usize], bin: usize) -> u16 {
+    let next = edges.partition_point(|&edge| edge <= bin);
+    match (next.checked_sub(1).map(|before| edges[before]), edges.get(next)) {
+        (Some(before), Some(next)) => ((bin - before) as f64 / (next - before) as f64 * ONE).round() as u16,
+        _ => 0,
+    }
 }
 
 /// Everything that is the same for all sounds.
 pub(super) struct MelBank {
-    settings: MelSettings,
-    hamming: Vec<f32>,
-    transform: Arc<dyn RealToComplex<f32>>,
-    filters: Vec<Filter>,
+    image: Vec<u8>,
 }
 
 impl MelBank {
     /// # Errors
     /// If a setting is out of range.
     pub fn new(settings: &MelSettings) -> Result<MelBank> {
-        settings.check()?;
         Ok(MelBank {
-            settings: settings.clone(),
-            hamming: hamming(settings.window),
-            transform: RealFftPlanner::new().plan_fft_forward(settings.nfft),
-            filters: filters(settings),
+            image: settings.image()?,
         })
     }
 
     /// The features of a sound `[samples]` with full scale -1 to 1, `[frames, filters]`.
     pub fn features(&self, samples: &[f32]) -> Vec<f32> {
-        let MelSettings { window, step, .. } = self.settings;
-        let emphasized = self.emphasize(samples);
-        let frames = self.settings.frames(samples.len());
-        let mut features = Vec::with_capacity(frames * self.filters.len());
-        let mut input = self.transform.make_input_vec();
-        let mut spectrum = self.transform.make_output_vec();
-        let mut scratch = self.transform.make_scratch_vec();
-        let mut power = vec![0.0; spectrum.len()];
-        for frame in 0..frames {
-            let content = &emphasized[(frame * step).min(samples.len())..];
-            input.fill(0.0); // The transform uses its input as working space.
-            let windowed = input[..window].iter_mut().zip(content).zip(&self.hamming);
-            windowed.for_each(|((value, sample), weight)| *value = sample * weight);
-            let outcome = self
-                .transform
-                .process_with_scratch(&mut input, &mut spectrum, &mut scratch);
-            outcome.expect("the vectors were made by this transform");
-            for (power, value) in power.iter_mut().zip(&spectrum) {
-                *power = value.norm_sqr() / self.settings.nfft as f32;
-            }
-            features.extend(self.filters.iter().map(|filter| filter.log_energy(&power)));
-        }
-        features
-    }
-
-    fn emphasize(&self, samples: &[f32]) -> Vec<f32> {
-        let first = samples.first().map(|sample| sample * FULL_SCALE);
-        let others = samples
-            .windows(2)
-            .map(|pair| (pair[1] - self.settings.pre_emphasis * pair[0]) * FULL_SCALE);
-        first.into_iter().chain(others).collect()
-    }
-}
-
-impl Filter {
-    fn log_energy(&self, power: &[f32]) -> f32 {
-        let energy: f32 = self
-            .weights
+        let whole: Vec<i16> = samples
             .iter()
-            .zip(&power[self.first..])
-            .map(|(weight, power)| weight * power)
-            .sum();
-        let energy = if energy == 0.0 { NOTHING } else { energy };
-        (energy + OFFSET).ln()
+            .map(|sample| (sample * FULL_SCALE).round() as i16)
+            .collect();
+        self.of_whole(&whole).expect("sizes are those of the front end")
     }
-}
 
-fn hamming(window: usize) -> Vec<f32> {
-    let step = std::f64::consts::TAU / (window - 1) as f64;
-    (0..window)
-        .map(|n| (0.54 - 0.46 * (step * n as f64).cos()) as f32)
-        .collect()
-}
-
-/// The bins `b` of the formula on top.
-fn edges(settings: &MelSettings) -> Vec<usize> {
-    let rate = f64::from(settings.rate);
-    let highest = 2595.0 * (1.0 + rate / 2.0 / 700.0).log10();
-    let gaps = settings.filters + 1;
-    let edge = |index: usize| {
-        let mel = highest * index as f64 / gaps as f64;
-        let hertz = 700.0 * (10f64.powf(mel / 2595.0) - 1.0);
-        ((settings.nfft + 1) as f64 * hertz / rate) as usize
-    };
-    (0..=gaps).map(edge).collect()
-}
-
-fn filters(settings: &MelSettings) -> Vec<Filter> {
-    let triangle = |edges: &[usize]| {
-        let [left, center, right] = [edges[0], edges[1], edges[2]];
-        let rising = (left..center).map(|bin| (bin - left) as f32 / (center - left) as f32);
-        let falling = (center..right).map(|bin| (right - bin) as f32 / (right - center) as f32);
-        Filter {
-            first: left,
-            weights: rising.chain(falling).collect(),
+    fn of_whole(&self, mut heard: &[i16]) -> std::result::Result<Vec<f32>, ernn_core::RunError> {
+        let front = FrontEnd::parse(&self.image).expect("the image was made here");
+        let sizes = front.sizes();
+        let (mut samples, mut work) = (vec![0; sizes.samples], vec![0; sizes.work]);
+        let mut frame = vec![0.0; sizes.features];
+        let mut features = Vec::with_capacity((heard.len() / sizes.step + 2) * sizes.features);
+        let mut sound = Sound::new(&front, &mut samples)?;
+        while sound.push(&mut heard, &mut work, &mut frame)? {
+            features.extend_from_slice(&frame);
         }
-    };
-    edges(settings).windows(3).map(triangle).collect()
+        if sound.end(&mut work, &mut frame)? {
+            features.extend_from_slice(&frame);
+        }
+        Ok(features)
+    }
 }
 
 #[cfg(test)]

@@ -92,7 +92,7 @@ fn features_are_the_formula() {
         assert_eq!(found.len(), expected.len());
         for (index, (found, expected)) in found.iter().zip(&expected).enumerate() {
             assert!(
-                (f64::from(*found) - expected).abs() < 1e-3,
+                (f64::from(*found) - expected).abs() < 5e-3,
                 "{settings:?}, {index}: {found} and {expected}"
             );
         }
@@ -123,6 +123,20 @@ fn refuses_settings_that_make_no_sense() {
             ..right.clone()
         }),
         "nfft: found 256, expected at least the window of 400"
+    );
+    assert_eq!(
+        refused(MelSettings {
+            nfft: 500,
+            ..right.clone()
+        }),
+        "nfft: found 500, expected a power of two from 8 to 32768"
+    );
+    assert_eq!(
+        refused(MelSettings {
+            step: 401,
+            ..right.clone()
+        }),
+        "step: found 401, expected at most the window of 400"
     );
     assert_eq!(
         refused(MelSettings { step: 0, ..right }),

@@ -25,9 +25,11 @@ mod wav;
 
 use std::path::PathBuf;
 
+pub use clips::SoundRecipe;
 pub(super) use group_pattern::GroupPattern;
+pub use mel::MelSettings;
 pub(super) use resample::bessel;
-pub use unlabelled::{open_recordings, sound_features};
+pub use unlabelled::{open_recordings, sound_recipe};
 
 use super::known::{Entry, Known};
 use super::labels::Names;

@@ -166,7 +166,7 @@ fn from_arrays(name: &str, path: &Path, arrays: &mut Arrays) -> Result<Dataset> 
 fn from_recordings(name: &str, path: &Path, options: &AudioOptions) -> Result<Dataset> {
     let source = Source::at(path);
     let recipe = recipe();
-    let key = format!("1 {name} {recipe:?}\n{}", source.identity()?);
+    let key = format!("3 {name} {recipe:?}\n{}", source.identity()?);
     Cache::new(options.cache.as_deref()).dataset(name, &key, || {
         let listing = source.list(|_| false)?;
         let mut speakers = Names::default();

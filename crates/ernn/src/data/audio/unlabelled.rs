@@ -6,11 +6,12 @@
 //! a folder of a user's own          as long as the recording, at 16,000
 //! ```
 //!
-//! So the name of the data set and of its features say all: a known name is never that of a user's folder.
+//! A model's file holds the recipe of its features. Of those that were written before, the name of the data set and of its features say
+//! all: a known name is never that of a user's folder.
 
 use std::path::Path;
 
-use super::clips::{Clip, Extractor, Recipe, parts};
+use super::clips::{Clip, Extractor, SoundRecipe, parts};
 use super::source::Source;
 use super::{SETS, class_folders, commands, digits, feature_names};
 use crate::data::known;
@@ -18,20 +19,11 @@ use crate::data::open::Format;
 use crate::data::{Part, Sequences};
 use crate::{Error, Result};
 
-/// Opens a WAVE file, or all below a folder, in order of their names, which are their paths; `dataset` and `features` are the
-/// names of the data set that a model was trained on and of its features.
+/// Opens a WAVE file, or all below a folder, in order of their names, which are their paths.
 ///
 /// # Errors
-/// If the model was not trained on recordings, there is none, or one cannot be read.
-pub fn open_recordings(path: &Path, dataset: &str, features: &[String]) -> Result<Sequences> {
-    let recipe = recipe_of(dataset, features).ok_or_else(|| {
-        let problem = format!(
-            "found a recording or a folder, expected a file of sequences with {} values a step: the model was trained on {dataset}, \
-             which is no data set of recordings",
-            features.len()
-        );
-        Error::data(path.display(), problem)
-    })?;
+/// If there is no recording, or one cannot be read.
+pub fn open_recordings(path: &Path, recipe: SoundRecipe) -> Result<Sequences> {
     let source = Source::at(path);
     let recordings = source.list(|_| false)?.recordings;
     if recordings.is_empty() {
@@ -72,28 +64,31 @@ pub fn open_recordings(path: &Path, dataset: &str, features: &[String]) -> Resul
     })
 }
 
-/// How the features of a model are made of sound, in lines; none if they are not.
-pub fn sound_features(dataset: &str, features: &[String]) -> Option<Vec<String>> {
-    let mel = recipe_of(dataset, features)?.mel;
-    Some(vec![
-        format!(
-            "  sound of {} samples a second, in units of a 16-bit sample; s[n] = x[n] - {} x[n-1];",
-            mel.rate, mel.pre_emphasis
-        ),
-        format!(
-            "  a frame of {} samples every {}, times Hamming; P = |DFT of {} points|^2 / {};",
-            mel.window, mel.step, mel.nfft, mel.nfft
-        ),
-        format!(
-            "  {} triangles evenly spaced in mel (2595 log10(1 + hertz / 700)) up to {} hertz, on P;",
-            mel.filters,
-            mel.rate / 2
-        ),
-        "  the natural logarithm of each sum + 1e-10.".to_owned(),
-    ])
+impl SoundRecipe {
+    /// What it does, in lines.
+    pub fn lines(&self) -> Vec<String> {
+        let mel = &self.mel;
+        vec![
+            format!(
+                "  sound of {} samples a second, in units of a 16-bit sample; s[n] = x[n] - {} x[n-1];",
+                mel.rate, mel.pre_emphasis
+            ),
+            format!(
+                "  a frame of {} samples every {}, times Hamming; P = |DFT of {} points|^2 / {};",
+                mel.window, mel.step, mel.nfft, mel.nfft
+            ),
+            format!(
+                "  {} triangles evenly spaced in mel (2595 log10(1 + hertz / 700)) up to {} hertz, on P;",
+                mel.filters,
+                mel.rate / 2
+            ),
+            "  the natural logarithm of each sum, of a silent one that of 1e-10.".to_owned(),
+        ]
+    }
 }
 
-fn recipe_of(dataset: &str, features: &[String]) -> Option<Recipe> {
+/// How a data set's features are made of sound, by its name and theirs; none if they are not.
+pub fn sound_recipe(dataset: &str, features: &[String]) -> Option<SoundRecipe> {
     let recipe = match dataset {
         "fsdd" => digits::recipe(),
         name if SETS.iter().any(|set| set.known.name == name) => commands::recipe(),
@@ -111,7 +106,7 @@ mod tests {
     fn the_data_set_says_how_features_are_made() {
         let mel = feature_names(32);
         let recipe = |dataset: &str, features: &[String]| {
-            recipe_of(dataset, features).map(|recipe| (recipe.mel.rate, recipe.length))
+            sound_recipe(dataset, features).map(|recipe| (recipe.mel.rate, recipe.length))
         };
         assert_eq!(recipe("speech-10", &mel), Some((16_000, Some(16_000))));
         assert_eq!(recipe("fsdd", &mel), Some((8_000, None)));

@@ -30,12 +30,13 @@ pub(super) fn compile_and_run(compiler: &str, folder: &Trial, prepared: &Prepare
     let name = &prepared.options.name;
     let driver = template(include_str!("driver.c"), prepared);
     folder.write("driver.c", driver.as_bytes())?;
-    let sources = [
+    let mut sources = vec![
         "driver.c".to_string(),
         format!("{name}.c"),
         format!("{name}_info.c"),
         format!("{name}_selftest.c"),
     ];
+    sources.extend(prepared.ears.as_ref().map(|_| format!("{name}_sound.c")));
     let program = folder.path.join("program");
     let mut command = Command::new(compiler);
     command.args(FLAGS).arg("-o").arg(&program).args(sources);

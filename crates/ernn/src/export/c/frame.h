@@ -44,6 +44,31 @@ int ernn_push_int16(ernn_state *state, ernn_scratch *scratch, const int16_t inpu
 int ernn_push_token(ernn_state *state, ernn_scratch *scratch, uint32_t token);
 
 //? end
+//? any sound
+/* A sound whose samples come bit by bit. */
+typedef struct {
+    int16_t samples[ERNN_FRAME]; /* the first `filled` are those of the frame that is to come */
+    int16_t before;              /* the sample before them */
+    int16_t filled;
+    int16_t fresh; /* whether there is a sample that was in no frame */
+} ernn_sound;
+
+/* What making a step needs besides; any number of sounds share one. */
+typedef struct {
+    int32_t values[ERNN_WORK];
+} ernn_work;
+
+/* In ernn_sound.c: the next sample is a first one. A sound must be reset before it is used. */
+void ernn_sound_reset(ernn_sound *sound);
+
+/* Takes samples (16 bits, ERNN_RATE a second) up to the end of a frame, and moves *samples and *count on. Gives 1 if a frame ended: its
+   features are a step for ernn_push, and there may be more; 0 if all were taken. */
+int ernn_sound_push(ernn_sound *sound, ernn_work *work, const int16_t **samples, int *count, float features[ERNN_INPUTS]);
+
+/* The end of a sound, if it has one: gives 1 if its last samples, filled up with silence, are one more step. What follows is another sound. */
+int ernn_sound_end(ernn_sound *sound, ernn_work *work, float features[ERNN_INPUTS]);
+
+//? end
 //? any choice labels
 /* What the model says after the steps so far; a logit divided by ERNN_LOGIT_SCALE is the number of the trained model. */
 //? end
@@ -114,7 +139,11 @@ extern const char *const ernn_value_names[ERNN_OUTPUTS];
 extern const char *const ernn_input_names[ERNN_INPUTS];
 
 //? end
-/* In ernn_selftest.c: runs stored inputs and compares. Gives 0, or the number of the first sequence that came out wrong. */
+/* In ernn_selftest.c: runs stored inputs and compares. Gives 0, or the number of the first sequence that came out wrong
+//? any sound
+   (one more than there are: the features of sound)
+//? end
+   */
 int ernn_selftest(void);
 
 #ifdef __cplusplus

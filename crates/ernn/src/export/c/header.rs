@@ -80,6 +80,9 @@ impl Source<'_> {
 
     fn example(&self, window: Option<usize>) -> String {
         let steps = window.map_or("steps", |_| "ERNN_WINDOW");
+        if self.ears.is_some() {
+            return self.example_of_sound(steps);
+        }
         let [declared, read, push] = if self.plan.tokens {
             [
                 "uint32_t token;",
@@ -93,23 +96,13 @@ impl Source<'_> {
                 "ernn_push(&state, &scratch, input)",
             ]
         };
-        let by_step = matches!(
-            self.saved.model.config().task,
-            Task::StepClassification | Task::NextToken
-        );
+        let by_step = self.says_each_step();
         let after = if by_step {
             "after each step"
         } else {
             "after a whole sequence"
         };
-        let use_of_it = match (&self.plan.unit, self.plan.outputs) {
-            (None, _) if self.plan.several => {
-                "count = ernn_labels(logits, labels);   (labels[i] is 1 where label i holds)"
-            }
-            (None, _) => "place = ernn_class(logits);",
-            (Some(_), 1) => "value = ernn_value(logits);",
-            (Some(_), _) => "ernn_values(logits, values);",
-        };
+        let use_of_it = self.use_of_logits();
         let room = match (&self.plan.unit, self.plan.outputs) {
             (Some(_), 2..) => "\n       static float values[ERNN_OUTPUTS];",
             _ => "",
@@ -131,6 +124,55 @@ impl Source<'_> {
             text += &format!("           }}\n           {asked}\n           {use_of_it}\n");
         }
         text + "       }\n"
+    }
+
+    /// The example of a model of sound, which takes blocks of samples as a microphone gives them.
+    fn example_of_sound(&self, steps: &str) -> String {
+        let use_of_it = self.use_of_logits();
+        let made = "while (ernn_sound_push(&sound, &work, &samples, &count, features))";
+        let by_step = self.says_each_step();
+        let mut text = format!(
+            "\n       static ernn_sound sound;\n       static ernn_work work;\n       static ernn_state state;\n       \
+             static ernn_scratch scratch;\n       static ernn_logit logits[ERNN_OUTPUTS];\n       \
+             float features[ERNN_INPUTS];\n       int16_t block[ERNN_HOP];\n       ernn_sound_reset(&sound);\n       \
+             ernn_reset(&state);\n       for (;;) {{\n           const int16_t *samples = block;\n           \
+             int count = read_microphone(block);   (samples of 16 bits, ERNN_RATE a second, ERNN_HOP or fewer)\n           \
+             {made} {{\n               ernn_push(&state, &scratch, features);\n"
+        );
+        if by_step {
+            let _ = writeln!(
+                text,
+                "               ernn_logits(&state, &scratch, logits);   (after each step)\n               {use_of_it}"
+            );
+        } else {
+            let _ = writeln!(
+                text,
+                "               if (state.steps < {steps})\n                   continue;\n               \
+                 ernn_logits(&state, &scratch, logits);   (after a whole sequence)\n               {use_of_it}\n               \
+                 ernn_reset(&state);"
+            );
+        }
+        text + "           }\n       }\n"
+    }
+
+    /// Whether it says something after each step.
+    fn says_each_step(&self) -> bool {
+        matches!(
+            self.saved.model.config().task,
+            Task::StepClassification | Task::NextToken
+        )
+    }
+
+    /// What the example does with logits.
+    fn use_of_logits(&self) -> &'static str {
+        match (&self.plan.unit, self.plan.outputs) {
+            (None, _) if self.plan.several => {
+                "count = ernn_labels(logits, labels);   (labels[i] is 1 where label i holds)"
+            }
+            (None, _) => "place = ernn_class(logits);",
+            (Some(_), 1) => "value = ernn_value(logits);",
+            (Some(_), _) => "ernn_values(logits, values);",
+        }
     }
 
     /// Macros and types, before the functions.
@@ -163,6 +205,17 @@ impl Source<'_> {
              #define ERNN_STATE {state} /* numbers of a stream's state */\n\
              #define ERNN_SCRATCH {scratch} /* numbers that a step needs besides */\n"
         );
+        if let Some(ears) = self.ears {
+            let sizes = ears.sizes();
+            let _ = writeln!(
+                text,
+                "#define ERNN_RATE {} /* samples of sound a second */\n\
+                 #define ERNN_FRAME {} /* samples that a step is made of */\n\
+                 #define ERNN_HOP {} /* samples from step to step */\n\
+                 #define ERNN_WORK {} /* numbers that making a step needs besides */",
+                sizes.rate, sizes.samples, sizes.step, sizes.work
+            );
+        }
         if let Some(steps) = window {
             let _ = writeln!(
                 text,

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use ernn_core::image::RECORD_WORDS;
+use ernn_core::sound::{SILENCE, TABLE as LOGARITHMS};
 use ernn_core::{Activation, Format, Kind, Sizes, smallest_variance};
 
 use super::layers::layer;
@@ -12,6 +13,7 @@ use crate::checkpoint::SavedModel;
 use crate::data::TargetScale;
 use crate::export::logits::Logits;
 use crate::export::plan::{Plan, PlannedLayer, Tensor};
+use crate::export::sound::{Ears, TEST_SAMPLES};
 use crate::export::target::Files;
 use crate::export::{About, Prepared, about};
 use crate::model::{Pooling, Statistic};
@@ -28,6 +30,8 @@ pub(super) struct Source<'a> {
     pub about: &'a About,
     /// Tells models apart.
     pub id: String,
+    /// Of a model of sound.
+    pub ears: Option<&'a Ears>,
 }
 
 /// Header, source, self-test.
@@ -37,33 +41,64 @@ pub(in crate::export) fn files(prepared: &Prepared) -> Files {
         plan: &prepared.plan,
         sizes: Sizes::of(&prepared.image),
         saved: prepared.saved,
-        used: used(&prepared.plan),
+        used: used(prepared),
         name,
         about: &prepared.options.about,
         id: about::id(prepared),
+        ears: prepared.ears.as_ref(),
     };
     source.used.extend(source.has_classes().then_some("classes"));
     let renamed = |text: String| rename(&text, name);
     // Names of classes and inputs are put in after the renaming: they are nobody's identifiers.
+    let sound = source
+        .ears
+        .map(|ears| (format!("{name}_sound.c"), renamed(sound(ears))));
     let texts = [
         (format!("{name}.h"), source.header(source.window(prepared.samples))),
         (format!("{name}.c"), renamed(source.body())),
         (format!("{name}_info.c"), source.info()),
         (format!("{name}_selftest.c"), renamed(source.selftest(prepared))),
     ];
-    texts
-        .into_iter()
+    (texts.into_iter().chain(sound))
         .map(|(file, text)| (file, text.into_bytes()))
         .collect()
 }
 
 /// A template beside these files, of a model and with its name.
 pub(in crate::export) fn template(text: &str, prepared: &Prepared) -> String {
-    rename(&select(text, &used(&prepared.plan)), &prepared.options.name)
+    rename(&select(text, &used(prepared)), &prepared.options.name)
+}
+
+/// `NAME_sound.c`.
+fn sound(ears: &Ears) -> String {
+    let mut text = String::from("#include \"ernn_.h\"\n\n");
+    let constants = [
+        ("EMPHASIS", ears.emphasis().to_string()),
+        ("SILENCE", float(SILENCE)),
+        (
+            "LN2",
+            format!("{} /* ln 2 / 65536 */", float(std::f32::consts::LN_2 / 65_536.0)),
+        ),
+    ];
+    for (name, value) in constants {
+        let _ = writeln!(text, "#define {name} {value}");
+    }
+    text.push('\n');
+    for (name, tensor) in ears.tables() {
+        text += &table(name, &tensor);
+    }
+    let logarithms: Vec<String> = LOGARITHMS.iter().map(u32::to_string).collect();
+    let _ = writeln!(
+        text,
+        "static const uint32_t logarithms[33] = {{\n    {},\n}};\n",
+        logarithms.join(", ")
+    );
+    text + include_str!("sound.c")
 }
 
 /// The words of all that a model uses.
-fn used(plan: &Plan) -> Vec<&'static str> {
+fn used(prepared: &Prepared) -> Vec<&'static str> {
+    let plan = &prepared.plan;
     let mut used = vec![
         if plan.tokens { "tokens" } else { "numbers" },
         match plan.format {
@@ -73,6 +108,7 @@ fn used(plan: &Plan) -> Vec<&'static str> {
     ];
     let derived = &plan.derived;
     used.push(if derived.any { "derived" } else { "plain" });
+    used.extend(prepared.ears.is_some().then_some("sound"));
     used.extend((derived.memory > 0).then_some("memory"));
     used.extend(derived.differences.then_some("differences"));
     used.extend(derived.compressed.then_some("compressed"));
@@ -348,6 +384,13 @@ impl Source<'_> {
         text += &table("inputs", &Tensor::F32(inputs));
         let _ = writeln!(text, "#define SEQUENCES {}", lengths.len());
         text += &self.bounds(prepared);
+        if let Some(ears) = self.ears {
+            let sum = ears.test_sum();
+            let _ = writeln!(
+                text,
+                "#define SOUND {TEST_SAMPLES} /* samples of a made sound */\n#define SOUND_SUM {sum}u /* of its features */"
+            );
+        }
         let _ = writeln!(
             text,
             "static const int lengths[SEQUENCES] = {{ {} }};",
