@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use ernn::checkpoint::SavedModel;
 use ernn::data::{
-    self, Dataset, MissingPolicy, NoiseKind, OpenOptions, Preparation, SplitBy, TableOptions, TextOptions,
+    self, Dataset, MissingPolicy, NoiseKind, OpenOptions, Preparation, Span, SplitBy, TableOptions, TextOptions,
 };
 use ernn::train::RunConfig;
 use serde::de::value::{Error as ValueError, StrDeserializer};
@@ -110,6 +110,11 @@ impl ReadingFlags {
                 .after_run(&config.data.table, run_label, &saved.feature_names)
                 .into(),
         })
+    }
+
+    /// The length of a window and from window to window, as flags say.
+    pub fn spans(&self) -> [Option<Span>; 2] {
+        self.table.spans()
     }
 
     /// The library's options.

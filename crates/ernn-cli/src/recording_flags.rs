@@ -16,7 +16,7 @@ pub struct RecordingFlags {
     pub window: Option<Span>,
     /// From the start of a window to the next, in rows or time [default: the length of a window]
     #[arg(long, value_name = "SPAN")]
-    hop: Option<Span>,
+    pub hop: Option<Span>,
     /// Forecast: how many values of --target behind a window are predicted, in rows or time: 24, 2h. The target is a channel as well
     #[arg(long, value_name = "SPAN")]
     horizon: Option<Span>,
@@ -70,6 +70,7 @@ impl RecordingFlags {
             keep_overlap: self.keep_overlap || settings.keep_overlap,
             every_window: settings.every_window,
             whole: settings.whole,
+            unbroken: settings.unbroken,
         }
     }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use ernn::data::{LabelKind, Layout, RecordingOptions, SourceKind, TableOptions};
+use ernn::data::{LabelKind, Layout, RecordingOptions, SourceKind, Span, TableOptions};
 
 use crate::reading::named;
 use crate::recording_flags::{Labels, RecordingFlags, labels};
@@ -78,6 +78,11 @@ impl TableFlags {
             may_lack: list(&self.known.may_lack, &settings.may_lack),
             of_model: list(&self.known.of_model, &settings.of_model),
         }
+    }
+
+    /// The length of a window and from window to window, as flags say.
+    pub fn spans(&self) -> [Option<Span>; 2] {
+        [self.recordings.window, self.recordings.hop]
     }
 
     fn label_kind(&self) -> Option<LabelKind> {

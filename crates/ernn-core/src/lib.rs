@@ -39,6 +39,7 @@ pub mod image;
 pub mod inputs;
 pub mod int;
 mod layer;
+pub mod listen;
 pub mod math;
 mod pick;
 mod pooling;

@@ -8,6 +8,7 @@ use ernn::evaluate::{Ensemble, Evaluation};
 use ernn::train::RunConfig;
 use serde::Serialize;
 
+use super::evaluate_stream::{self, StreamFlags};
 use super::parts::{Opened, PartName};
 use crate::failure::{Failure, Result};
 use crate::output::{self, say};
@@ -29,6 +30,8 @@ pub struct Arguments {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    stream: StreamFlags,
     #[command(flatten)]
     reading: ReadingFlags,
 }
@@ -105,8 +108,32 @@ fn own_data(model: &Path, saved: &SavedModel, reading: &ReadingFlags) -> Result<
     Ok((source, reading))
 }
 
+/// Listens to recordings.
+fn listen(arguments: &Arguments) -> Result<()> {
+    let Some(data) = arguments
+        .data
+        .as_deref()
+        .filter(|_| arguments.others.is_empty() && arguments.part.is_none())
+    else {
+        let problem = "--stream: expected MODEL DATA, with recordings that the model was not trained on, and neither --with nor --part";
+        return Err(Failure::Usage(problem.to_string()));
+    };
+    let mut saved = SavedModel::load(&arguments.model)?;
+    evaluate_stream::run(
+        &arguments.model,
+        &mut saved,
+        data,
+        &arguments.stream,
+        &arguments.reading,
+        arguments.json,
+    )
+}
+
 /// Runs `ernn evaluate`.
 pub fn run(arguments: &Arguments) -> Result<()> {
+    if arguments.stream.asked() {
+        return listen(arguments);
+    }
     let models = super::models::load_all(&arguments.model, &arguments.others)?;
     let saved = models.first();
     let (data, reading) = match &arguments.data {

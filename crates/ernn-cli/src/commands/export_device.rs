@@ -11,6 +11,7 @@ use ernn::export::{self, About, Accuracy, Format, Options, Parity, Samples, Stat
 use ernn::names::counted;
 use ernn::train::PastRun;
 
+use super::listening;
 use super::parts::{Opened, PartName};
 use crate::failure::{Failure, Result};
 use crate::output::say;
@@ -102,6 +103,7 @@ impl DeviceFlags {
                 Some(StateNumbers::Int16) | None => StateBits::Int16,
             },
             about: about(saved, from),
+            listening: None,
         }
     }
 }
@@ -137,7 +139,8 @@ struct Trial {
 
 impl Trial {
     fn new(saved: &SavedModel, places: Places, flags: &DeviceFlags, reading: &ReadingFlags) -> Result<Self> {
-        let options = flags.options(saved, places);
+        let mut options = flags.options(saved, places);
+        options.listening = listening::for_export(saved, places.0, reading)?;
         if flags.state.is_some() && options.format != Format::Int8 {
             return Err(Failure::Usage("--state is for --format int8 alone".to_string()));
         }

@@ -6,6 +6,7 @@ pub mod completions;
 pub mod data;
 mod data_export;
 pub mod evaluate;
+mod evaluate_stream;
 pub mod export;
 mod export_device;
 #[cfg(feature = "fetch")]
@@ -19,7 +20,9 @@ pub mod predict;
 mod predict_flags;
 mod predict_forecast;
 mod predict_generate;
+mod listening;
 mod predict_labels;
+mod predict_listen;
 mod predict_segments;
 mod predict_stream;
 pub mod report;

@@ -1,7 +1,7 @@
 //! `ernn predict`: the class of each sequence, or its labels, and the probability of each, or its numbers, one line a sequence.
 
 use std::collections::HashSet;
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, BufRead, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -9,13 +9,15 @@ use ernn::checkpoint::SavedModel;
 use ernn::data::{self, Aim, MissingPolicy, OpenOptions, Sequences, SoundRecipe, Task, Vocabulary};
 use ernn::evaluate::{Answer, Ensemble, Prediction};
 use ernn::names;
+use ernn::train::PastRun;
 use serde_json::{Map, Value, json};
 
 use super::predict_flags::PredictFlags;
 use super::predict_generate::{self, GenerateFlags};
+use super::predict_listen::Listen;
 use super::source::Source;
 use super::stream_steps::CANNOT_LOOK_AHEAD;
-use super::{predict_forecast, predict_labels, predict_segments, predict_stream};
+use super::{listening, predict_forecast, predict_labels, predict_segments, predict_stream};
 use crate::failure::{Failure, Result};
 use crate::output::{say, significant, timed};
 
@@ -41,6 +43,12 @@ pub struct Arguments {
     /// With --stream: say it after every N steps [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     every: Option<u64>,
+    /// With --stream, of a model of sound: read samples (16 bits, the lower byte first, one channel, at the model's rate) in the place of lines
+    #[arg(long, requires = "stream")]
+    raw: bool,
+    /// With --stream, of a model of sequences: say when events begin and end, in the place of every window
+    #[arg(long, requires = "stream")]
+    events: bool,
     /// Significant digits of probabilities
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=17))]
     digits: u8,
@@ -105,8 +113,7 @@ pub fn run(arguments: &Arguments, given: &HashSet<String>) -> Result<()> {
         if arguments.reading.missing == Some(MissingPolicy::Interpolate) {
             return Err(Failure::Usage(format!("--missing interpolate {CANNOT_LOOK_AHEAD}")));
         }
-        let every = arguments.every.unwrap_or(1);
-        return predict_stream::run(saved, steps, arguments.form(), every, options.missing);
+        return stream(arguments, saved, steps, &options);
     }
     must_judge_sequences(saved)?;
     must_be_cut_alike(saved, &options)?;
@@ -142,6 +149,39 @@ pub fn run(arguments: &Arguments, given: &HashSet<String>) -> Result<()> {
             sequences.names.len()
         ))),
     }
+}
+
+/// Steps or samples as they come: windows of them where the model was trained on windows or a flag says so, else each step by itself.
+fn stream(arguments: &Arguments, saved: &SavedModel, input: Box<dyn BufRead>, options: &OpenOptions) -> Result<()> {
+    let [window, hop] = arguments.reading.spans();
+    let asked = window.or(hop).is_some() || arguments.events || arguments.raw;
+    if asked && arguments.every.is_some() {
+        let problem = "--every is for a state that runs on for ever; of windows --hop says how often one begins";
+        return Err(Failure::Usage(problem.to_string()));
+    }
+    let raw = match (arguments.raw, saved.sound()) {
+        (true, None) => {
+            let problem = "--raw reads sound, and the model was not trained on recordings of sound";
+            return Err(Failure::Usage(problem.to_string()));
+        }
+        (raw, recipe) => recipe.filter(|_| raw),
+    };
+    if !asked && (arguments.every.is_some() || !listening::is_natural(saved)?) {
+        let every = arguments.every.unwrap_or(1);
+        return predict_stream::run(saved, input, arguments.form(), every, options.missing);
+    }
+    let run = PastRun::read(&arguments.model).ok().flatten();
+    let listening = listening::of(saved, window, hop, options, run.as_ref())?;
+    Listen {
+        saved,
+        rate: listening::rate(saved, options),
+        listening,
+        form: arguments.form(),
+        events: arguments.events,
+        raw,
+        missing: options.missing,
+    }
+    .run(input)
 }
 
 /// The lines as they may be written: a terminal is given no command by a name, a program gets names as they are.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::Args;
 use ernn::checkpoint::SavedModel;
-use ernn::data::{Encoding, InvalidText, MissingPolicy, OpenOptions};
+use ernn::data::{Encoding, InvalidText, MissingPolicy, OpenOptions, Span};
 
 use crate::failure::Result;
 use crate::reading::{ReadingFlags, named};
@@ -72,6 +72,11 @@ impl PredictFlags {
                 ("--invalid-text", self.invalid_text.is_some(), text, "models of texts"),
             ],
         )
+    }
+
+    /// The length of a window and from window to window, as flags say.
+    pub fn spans(&self) -> [Option<Span>; 2] {
+        self.table.spans()
     }
 
     /// The library's options: these flags, and where they say nothing, how the model's own data was read.

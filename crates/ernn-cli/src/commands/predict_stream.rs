@@ -53,7 +53,7 @@ pub fn run(saved: &SavedModel, mut input: impl BufRead, form: Form, every: u64, 
     Ok(())
 }
 
-fn read_line(input: &mut impl BufRead, line: &mut String, number: u64) -> LibraryResult<bool> {
+pub(super) fn read_line(input: &mut impl BufRead, line: &mut String, number: u64) -> LibraryResult<bool> {
     line.clear();
     let read = io::Read::take(input, LONGEST_LINE).read_line(line);
     let read = read.map_err(|source| match source.kind() {
@@ -70,7 +70,7 @@ fn read_line(input: &mut impl BufRead, line: &mut String, number: u64) -> Librar
     Ok(read > 0)
 }
 
-fn at(number: u64, error: Error) -> Error {
+pub(super) fn at(number: u64, error: Error) -> Error {
     match error {
         Error::Data { problem, .. } => Error::data(format!("standard input, line {number}"), problem),
         other => other,

@@ -53,7 +53,8 @@ impl Steps {
         }
     }
 
-    fn values(&mut self, line: &str) -> Result<Vec<f32>> {
+    /// The numbers of a line.
+    pub fn values(&mut self, line: &str) -> Result<Vec<f32>> {
         let mut values = Vec::with_capacity(self.last.len());
         for text in fields(line) {
             let place = values.len();

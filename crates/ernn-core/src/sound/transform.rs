@@ -103,6 +103,7 @@ pub(super) fn joined([low, high]: [i32; 2]) -> u64 {
 }
 
 #[cfg(test)]
+#[allow(clippy::indexing_slicing, clippy::integer_division)]
 mod tests {
     use super::*;
     extern crate std;

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Listening;
+
 /// How what a model says becomes an answer; chosen by sequences that it was not trained on, where there are any.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -15,6 +17,9 @@ pub struct Decision {
     /// For classes of sequences: an answer whose probability is below this is "unknown"; none: there is always an answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unknown_below: Option<f64>,
+    /// For classes of sequences: how a stream without an end becomes windows and events; none: as whoever listens says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub listening: Option<Listening>,
 }
 
 /// What calibration found; the readout is scaled already.

@@ -9,6 +9,7 @@
 
 mod atomic;
 mod decision;
+mod listening;
 mod ensemble_folder;
 mod leftovers;
 pub mod null;
@@ -22,6 +23,7 @@ pub use decision::{Calibration, Decision, UNKNOWN};
 pub use ensemble_folder::{EnsembleFolder, MOST_MEMBERS};
 pub use leftovers::remove_leftovers;
 pub(crate) use leftovers::{is_temporary, remove_unfinished, temporary_name};
+pub use listening::{Listening, WorkingPoint};
 pub(crate) use outputs::output_names;
 pub use run_state::{Best, EpochRecord, Phase, RunState, Tally};
 pub use saved_model::{Provenance, SavedModel};

@@ -56,11 +56,11 @@ pub(super) fn open_sequences(folder: &Path, options: &OpenOptions) -> Result<Seq
     cut(log, 0, options)?.into_sequences()
 }
 
-/// Opens a folder of recordings as the windows that a model would be trained on, those of all parts together.
-pub(super) fn open_windows(folder: &Path, options: &OpenOptions) -> Result<Sequences> {
+/// The windows of a folder of recordings that a model would be trained on, those of all parts together.
+pub(super) fn windows(folder: &Path, options: &OpenOptions) -> Result<Raw> {
     let files = files(folder, options)?;
     let log = read(files.iter(), options)?.expect("a folder of some files");
-    cut(log, 0, options)?.into_labelled()
+    cut(log, 0, options)
 }
 
 fn cut(log: Log, part: usize, options: &OpenOptions) -> Result<Raw> {

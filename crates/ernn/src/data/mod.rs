@@ -50,7 +50,7 @@ mod unpacked;
 mod values;
 mod view;
 
-pub use audio::{MelSettings, SoundRecipe, open_recordings, sound_recipe};
+pub use audio::{MelSettings, SoundRecipe, hear, open_recordings, sound_recipe};
 pub use augment::{Augmentation, Augmenter};
 pub use channels::ChannelMatch;
 pub use csv::{LabelKind, Layout, TableOptions};
@@ -69,7 +69,10 @@ pub use missing::MissingPolicy;
 pub use normalize::Normalization;
 pub(crate) use npy::{half, numbers};
 pub use number::parse as parse_number;
-pub use open::{OpenOptions, open, open_sequences, open_texts, open_windows, read_sequences, read_texts, read_windows};
+pub use open::{
+    LabelledStreams, OpenOptions, open, open_sequences, open_streams, open_texts, open_windows, read_sequences,
+    read_texts, read_windows,
+};
 pub use part::{Dataset, Part, Sequences, Task, UNLABELLED};
 pub use preparation::{Preparation, SplitBy};
 pub use recordings::{Aim, LabelAt, RecordingFacts, RecordingOptions, Span, TimeUnit};

@@ -7,8 +7,8 @@ use super::raw::{Raw, assemble};
 use super::similar::{is_misspelled, similar};
 use super::text::checked::reading_error;
 use super::{
-    Dataset, MissingPolicy, Preparation, Sequences, TableOptions, TextOptions, Vocabulary, audio, csv, folder, known,
-    label_sets, labels, log_folder, npy, npz, text, ts, unpacked,
+    Aim, Dataset, LabelAt, MissingPolicy, Preparation, RecordingOptions, Sequences, TableOptions, TextOptions,
+    Vocabulary, audio, csv, folder, known, label_sets, labels, log_folder, npy, npz, text, ts, unpacked,
 };
 use crate::{Error, Result};
 
@@ -152,12 +152,47 @@ fn of_every_window(options: &OpenOptions) -> OpenOptions {
 /// # Errors
 /// As [`open`].
 pub fn open_windows(path: &Path, options: &OpenOptions) -> Result<Sequences> {
+    windows(path, options)?.into_labelled()
+}
+
+fn windows(path: &Path, options: &OpenOptions) -> Result<Raw> {
     if path.is_dir() && options.table.is_of_recordings() {
-        return log_folder::open_windows(path, options);
+        return log_folder::windows(path, options);
     }
-    Format::read_part(path, options)?
-        .finish(options.missing)?
-        .into_labelled()
+    Format::read_part(path, options)?.finish(options.missing)
+}
+
+/// Recordings that stay whole (but for gaps), with a class for each step.
+#[derive(Clone, Debug)]
+pub struct LabelledStreams {
+    /// A sequence for each recording, or piece of one.
+    pub sequences: Sequences,
+    /// Steps a second, where they are known.
+    pub rate: Option<f64>,
+}
+
+/// Opens a file or a folder of recordings as whole recordings with a class for each step, whatever the options say of windows.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_streams(path: &Path, options: &OpenOptions) -> Result<LabelledStreams> {
+    let mut options = options.clone();
+    options.table.window = None;
+    options.table.recordings = RecordingOptions {
+        aim: Aim::Steps,
+        unbroken: true,
+        whole: true,
+        hop: None,
+        purity: None,
+        label_at: LabelAt::default(),
+        ..options.table.recordings
+    };
+    let raw = windows(path, &options)?;
+    let rate = raw.recordings.as_ref().and_then(|facts| facts.rate);
+    Ok(LabelledStreams {
+        sequences: raw.into_labelled()?,
+        rate,
+    })
 }
 
 /// The same of a table from a stream, which `name` stands for in errors.

@@ -5,10 +5,12 @@
 
 mod answers;
 mod calibrate;
+mod detection;
 mod ensemble;
 mod folds;
 mod generate;
 mod labels;
+mod listen;
 mod metric;
 mod number_answers;
 mod numbers;
@@ -23,12 +25,15 @@ mod stream;
 pub use answers::{Answer, label_each, number_each, predict_each};
 pub use calibrate::{Reliability, ReliabilityBin, Unknown};
 pub(crate) use calibrate::{calibration, calibration_of, unknown_by, unknown_of};
+pub use detection::{Detection, Point};
 pub use ensemble::Ensemble;
 pub(crate) use ensemble::is_averaged;
+pub use ernn_core::listen::Event;
 use ernn_kernels::RowLoss;
 pub use folds::{FoldReport, FoldResult, FoldsReport, GroupReport};
 pub use generate::{Generator, NextToken, Sampling};
 pub use labels::{LabelReport, LabelsReport, THRESHOLD};
+pub use listen::{Heard, Listener};
 pub use metric::{Metric, figures};
 pub(crate) use number_answers::NumberAnswers;
 pub use numbers::{AlwaysMean, Baseline, NumberReport};

@@ -14,6 +14,7 @@ mod c;
 mod float;
 mod folder;
 mod int;
+mod listen;
 mod logits;
 mod network;
 mod parity;
@@ -40,6 +41,7 @@ pub use ernn_core::Format;
 
 use self::prepared::Prepared;
 use self::target::Form;
+use crate::checkpoint::Listening;
 
 /// A form of code for a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +76,8 @@ pub struct Options {
     pub format: Format,
     /// Of `int8`: the numbers that a stream keeps between steps.
     pub state: StateBits,
+    /// How a model of classes of sequences listens to a stream without an end; none: the export leaves that to the caller.
+    pub listening: Option<Listening>,
     /// What the run of the model knows.
     pub about: About,
 }
@@ -94,6 +98,7 @@ impl Default for Options {
             name: "ernn".to_string(),
             format: Format::Float,
             state: StateBits::Int16,
+            listening: None,
             about: About::default(),
         }
     }

@@ -2,6 +2,7 @@
 
 use ernn_core::{Format, Sizes};
 
+use super::listen::Listens;
 use super::logits::Logits;
 use super::network::Network;
 use super::plan::Plan;
@@ -22,6 +23,8 @@ pub(super) struct Prepared<'a> {
     pub plan: Plan,
     /// Of a model of sound.
     pub ears: Option<Ears>,
+    /// Of a model that listens.
+    pub listens: Option<Listens>,
     pub image: Vec<u8>,
     /// What the device must say about the samples.
     pub logits: Logits,
@@ -53,6 +56,7 @@ impl<'a> Prepared<'a> {
             saved,
             samples,
             options,
+            listens: Listens::of(saved, &plan, options.listening.as_ref())?,
             plan,
             ears: Ears::of(saved)?,
             image,
@@ -91,6 +95,15 @@ impl<'a> Prepared<'a> {
             tables: self.plan.table_bytes(),
             state: (kept * sizes.state).next_multiple_of(4) + rest,
             scratch: number * sizes.scratch,
+            sound: self.ears.as_ref().map_or(0, |ears| {
+                let sizes = ears.sizes();
+                2 * sizes.samples + 6 + 4 * sizes.work
+            }),
+            listening: self.listens.as_ref().map_or(0, |listens| {
+                let state = (kept * sizes.state).next_multiple_of(4) + rest;
+                let shares = 2 * usize::from(listens.way.average) * self.plan.outputs;
+                listens.copies() * state + 8 + (shares + 12).next_multiple_of(4)
+            }),
         }
     }
 }
@@ -106,13 +119,23 @@ pub struct Memory {
     pub state: usize,
     /// The scratch that streams share.
     pub scratch: usize,
+    /// What making steps of sound takes; 0 of a model that does not read sound.
+    pub sound: usize,
+    /// What listening to a stream without an end takes, in the place of one state; 0 of a model that does not.
+    pub listening: usize,
 }
 
 impl Memory {
     /// Of a device with flash: so many bytes there, of what they are, and the memory of streams.
     pub(super) fn on_flash(self, bytes: usize, what: &str) -> String {
+        let more = [
+            (self.sound, "to make steps of sound"),
+            (self.listening, "to listen without an end"),
+        ];
+        let more = more.into_iter().filter(|(bytes, _)| *bytes > 0);
+        let more: String = more.map(|(bytes, what)| format!(", {bytes} bytes {what}")).collect();
         format!(
-            "flash: {bytes} bytes of {what}, and code; RAM: {} bytes a stream, {} bytes of scratch for all streams",
+            "flash: {bytes} bytes of {what}, and code; RAM: {} bytes a stream, {} bytes of scratch for all streams{more}",
             self.state, self.scratch
         )
     }

@@ -14,6 +14,7 @@ mod commands;
 mod digits;
 mod group_pattern;
 pub(super) mod long;
+mod live;
 mod mel;
 mod release;
 mod resample;
@@ -27,6 +28,7 @@ use std::path::PathBuf;
 
 pub use clips::SoundRecipe;
 pub(super) use group_pattern::GroupPattern;
+pub use live::hear;
 pub use mel::MelSettings;
 pub(super) use resample::bessel;
 pub use unlabelled::{open_recordings, sound_recipe};

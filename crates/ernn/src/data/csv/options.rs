@@ -62,7 +62,7 @@ impl TableOptions {
 
     /// Whether a row is a step of a recording that is cut: a window or a time column was named.
     pub fn is_of_recordings(&self) -> bool {
-        self.window.is_some() || self.recordings.time_column.is_some()
+        self.window.is_some() || self.recordings.time_column.is_some() || self.recordings.unbroken
     }
 }
 

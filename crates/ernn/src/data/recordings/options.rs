@@ -54,6 +54,9 @@ pub struct RecordingOptions {
     /// A single recording is not divided into blocks, as no split divides it. No setting of a run.
     #[serde(skip)]
     pub whole: bool,
+    /// Recordings stay whole, with a class for each step: someone listens to them. No setting of a run.
+    #[serde(skip)]
+    pub unbroken: bool,
     /// All windows are wanted, whatever their labels: someone wants an answer for each. No setting of a run.
     #[serde(skip)]
     pub every_window: bool,
@@ -113,7 +116,7 @@ impl RecordingOptions {
             ("task", self.aim == Aim::Steps),
             ("labels", self.events.is_some()),
         ];
-        let none = window.is_none() && self.time_column.is_none();
+        let none = window.is_none() && self.time_column.is_none() && !self.unbroken;
         if let Some((flag, _)) = of_recordings.iter().find(|(_, given)| *given && none) {
             return Err(Error::setting(
                 flag,

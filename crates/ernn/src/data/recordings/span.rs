@@ -25,7 +25,7 @@ impl Span {
     ///
     /// # Errors
     /// If the length is a time and nobody knows the rate, or is less than half a step.
-    pub(crate) fn steps(self, flag: &str, rate: Option<f64>) -> Result<usize> {
+    pub fn steps(self, flag: &str, rate: Option<f64>) -> Result<usize> {
         let seconds = match self {
             Span::Steps(steps) => return Ok(steps),
             Span::Seconds(seconds) => seconds,

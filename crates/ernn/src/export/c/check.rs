@@ -36,6 +36,7 @@ pub(super) fn compile_and_run(compiler: &str, folder: &Trial, prepared: &Prepare
         format!("{name}_info.c"),
         format!("{name}_selftest.c"),
     ];
+    sources.extend(prepared.listens.as_ref().map(|_| format!("{name}_listen.c")));
     sources.extend(prepared.ears.as_ref().map(|_| format!("{name}_sound.c")));
     let program = folder.path.join("program");
     let mut command = Command::new(compiler);

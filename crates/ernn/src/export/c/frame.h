@@ -124,6 +124,36 @@ int ernn_probabilities(const ernn_logit logits[ERNN_OUTPUTS], float probabilitie
 int ernn_probabilities(const ernn_logit logits[ERNN_OUTPUTS], float probabilities[ERNN_OUTPUTS]);
 
 //? end
+//? any listens
+/* A stream without an end, which is read in windows: a state that goes on for ever has been nowhere like it in training. */
+typedef struct {
+    ernn_state copies[ERNN_COPIES];
+    int32_t wait; /* steps until the next window begins */
+    int32_t next; /* the copy that it will be */
+} ernn_windows;
+
+/* In ernn_listen.c: the next step is a first one. Windows must be reset before they are used. */
+void ernn_windows_reset(ernn_windows *windows);
+
+/* One step with raw values. Gives 1 if a window has ended, whose logits are then in logits; 0 if none has; -1 and no step if a value is not
+   finite. */
+int ernn_windows_push(ernn_windows *windows, ernn_scratch *scratch, const float input[ERNN_INPUTS], ernn_logit logits[ERNN_OUTPUTS]);
+
+/* The events of a stream: what its windows say, averaged, with a threshold to begin and one to end. */
+typedef struct {
+    uint16_t shares[ERNN_AVERAGE][ERNN_OUTPUTS]; /* probabilities of the last windows, times 2^15 */
+    uint16_t filled, place, count, wait;
+    int16_t candidate;
+    int16_t current; /* the class of the event that is under way, or -1 */
+} ernn_events;
+
+/* In ernn_listen.c: the next window is a first one. Events must be reset before they are used. */
+void ernn_events_reset(ernn_events *events);
+
+/* Takes the logits of a window. Gives the class whose event begins with it, or -1; events->current says which is under way. */
+int ernn_events_push(ernn_events *events, const ernn_logit logits[ERNN_OUTPUTS]);
+
+//? end
 //? any classes
 /* In ernn_info.c: the name of each class or label, in the order of the logits. */
 extern const char *const ernn_class_names[ERNN_OUTPUTS];
@@ -142,6 +172,9 @@ extern const char *const ernn_input_names[ERNN_INPUTS];
 /* In ernn_selftest.c: runs stored inputs and compares. Gives 0, or the number of the first sequence that came out wrong
 //? any sound
    (one more than there are: the features of sound)
+//? end
+//? any listens
+   (two more: windows or events of a stream)
 //? end
    */
 int ernn_selftest(void);

@@ -83,6 +83,9 @@ impl Source<'_> {
         if self.ears.is_some() {
             return self.example_of_sound(steps);
         }
+        if self.listens.is_some() {
+            return example_of_windows();
+        }
         let [declared, read, push] = if self.plan.tokens {
             [
                 "uint32_t token;",
@@ -128,30 +131,30 @@ impl Source<'_> {
 
     /// The example of a model of sound, which takes blocks of samples as a microphone gives them.
     fn example_of_sound(&self, steps: &str) -> String {
-        let use_of_it = self.use_of_logits();
-        let made = "while (ernn_sound_push(&sound, &work, &samples, &count, features))";
-        let by_step = self.says_each_step();
+        let (kept, reset) = match self.listens {
+            Some(_) => (STREAM, RESET_STREAM),
+            None => ("       static ernn_state state;\n", "       ernn_reset(&state);\n"),
+        };
         let mut text = format!(
-            "\n       static ernn_sound sound;\n       static ernn_work work;\n       static ernn_state state;\n       \
-             static ernn_scratch scratch;\n       static ernn_logit logits[ERNN_OUTPUTS];\n       \
-             float features[ERNN_INPUTS];\n       int16_t block[ERNN_HOP];\n       ernn_sound_reset(&sound);\n       \
-             ernn_reset(&state);\n       for (;;) {{\n           const int16_t *samples = block;\n           \
+            "\n       static ernn_sound sound;\n       static ernn_work work;\n{kept}       static ernn_scratch scratch;\n       \
+             static ernn_logit logits[ERNN_OUTPUTS];\n       float features[ERNN_INPUTS];\n       int16_t block[ERNN_HOP];\n       \
+             ernn_sound_reset(&sound);\n{reset}       for (;;) {{\n           const int16_t *samples = block;\n           \
              int count = read_microphone(block);   (samples of 16 bits, ERNN_RATE a second, ERNN_HOP or fewer)\n           \
-             {made} {{\n               ernn_push(&state, &scratch, features);\n"
+             while (ernn_sound_push(&sound, &work, &samples, &count, features)) {{\n"
         );
-        if by_step {
-            let _ = writeln!(
-                text,
-                "               ernn_logits(&state, &scratch, logits);   (after each step)\n               {use_of_it}"
-            );
-        } else {
-            let _ = writeln!(
-                text,
-                "               if (state.steps < {steps})\n                   continue;\n               \
-                 ernn_logits(&state, &scratch, logits);   (after a whole sequence)\n               {use_of_it}\n               \
-                 ernn_reset(&state);"
-            );
-        }
+        let use_of_it = self.use_of_logits();
+        text += &match self.listens {
+            Some(_) => listened("               ", "features"),
+            None if self.says_each_step() => format!(
+                "               ernn_push(&state, &scratch, features);\n               \
+                 ernn_logits(&state, &scratch, logits);   (after each step)\n               {use_of_it}\n"
+            ),
+            None => format!(
+                "               ernn_push(&state, &scratch, features);\n               if (state.steps < {steps})\n                   \
+                 continue;\n               ernn_logits(&state, &scratch, logits);   (after a whole sequence)\n               \
+                 {use_of_it}\n               ernn_reset(&state);\n"
+            ),
+        };
         text + "           }\n       }\n"
     }
 
@@ -222,6 +225,29 @@ impl Source<'_> {
                 "#define ERNN_WINDOW {steps} /* steps of the longest sequence of the training */"
             );
         }
+        if let Some(listens) = self.listens {
+            let way = &listens.way;
+            let rule = way.rule(&listens.is_event);
+            let _ = writeln!(
+                text,
+                "#define ERNN_LISTEN {} /* steps of a window of a stream without an end */\n\
+                 #define ERNN_EVERY {} /* steps from the beginning of a window to the next */\n\
+                 #define ERNN_COPIES {} /* windows under way at a time */\n\
+                 #define ERNN_AVERAGE {} /* windows whose probabilities are averaged */\n\
+                 #define ERNN_ON {} /* an event begins from this average on, of 32768 */\n\
+                 #define ERNN_OFF {} /* and ends below this one */\n\
+                 #define ERNN_LEAST {} /* windows in a row that it takes to begin */\n\
+                 #define ERNN_REST {} /* windows after an event in which none begins */",
+                way.window,
+                way.hop,
+                listens.copies(),
+                rule.average,
+                rule.on,
+                rule.off,
+                rule.least,
+                rule.rest
+            );
+        }
         let quantiles = self.plan.unit.as_ref().map_or(1, |unit| unit.quantiles);
         if quantiles > 1 {
             let _ = writeln!(
@@ -277,6 +303,28 @@ impl Source<'_> {
         }
         text + &rename(&select(include_str!("info.c"), &self.used), self.name)
     }
+}
+
+/// What a stream of windows keeps, and its beginning.
+const STREAM: &str = "       static ernn_windows windows;\n       static ernn_events events;\n";
+const RESET_STREAM: &str = "       ernn_windows_reset(&windows);\n       ernn_events_reset(&events);\n";
+
+/// The example of a model that reads windows of a stream.
+fn example_of_windows() -> String {
+    let taken = listened("           ", "input");
+    format!(
+        "\n{STREAM}       static ernn_scratch scratch;\n       static ernn_logit logits[ERNN_OUTPUTS];\n       \
+         float input[ERNN_INPUTS];\n{RESET_STREAM}       for (;;) {{\n           read_sensor(input);\n{taken}       }}\n"
+    )
+}
+
+/// A step of a stream of windows, in the example.
+fn listened(indent: &str, input: &str) -> String {
+    format!(
+        "{indent}if (ernn_windows_push(&windows, &scratch, {input}, logits) == 1) {{   (a window has ended)\n{indent}    \
+         place = ernn_events_push(&events, logits);\n{indent}    if (place >= 0)\n{indent}        \
+         say(ernn_class_names[place]);   (an event begins)\n{indent}}}\n"
+    )
 }
 
 /// `class 0: "walk"`, a line each.

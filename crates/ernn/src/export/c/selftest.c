@@ -36,6 +36,53 @@ static int hears(void)
 }
 
 //? end
+//? any listens
+/* Whether windows of the inputs, over and over, and events of drawn logits are those of the Rust runtime. */
+static int listens(void)
+{
+    static ernn_windows windows;
+    static ernn_scratch scratch;
+    static ernn_events events;
+    static ernn_logit logits[ERNN_OUTPUTS];
+    uint32_t state = 1, sum = 0;
+    int step, steps = 0, ended = 0, window, i;
+    for (i = 0; i < SEQUENCES; i++)
+        steps += lengths[i];
+    ernn_windows_reset(&windows);
+    for (step = 0; step < ERNN_LISTEN + ERNN_EVERY; step++)
+        ended += ernn_windows_push(&windows, &scratch, inputs + step % steps * ERNN_INPUTS, logits);
+    if (ended != 2)
+        return 0;
+    for (i = 0; i < ERNN_OUTPUTS; i++) {
+//? any float
+        float difference = logits[i] - of_window[i];
+        if (!(difference <= BOUND && -difference <= BOUND))
+            return 0;
+//? end
+//? any int8
+        if (logits[i] != of_window[i])
+            return 0;
+//? end
+    }
+    ernn_events_reset(&events);
+    for (window = 0; window < WINDOWS; window++) {
+        for (i = 0; i < ERNN_OUTPUTS && window % 3 == 0; i++) {
+            int32_t drawn;
+            state = state * 1664525u + 1013904223u;
+            drawn = (int32_t)(state >> 16) - 32768;
+//? any float
+            logits[i] = (float)drawn / 4096.0f;
+//? end
+//? any int8
+            logits[i] = 16 * drawn;
+//? end
+        }
+        sum = sum * 31u + (uint32_t)(ernn_events_push(&events, logits) + 1);
+    }
+    return sum == EVENTS_SUM;
+}
+
+//? end
 int ernn_selftest(void)
 {
     static ernn_state state;
@@ -45,6 +92,10 @@ int ernn_selftest(void)
 //? any sound
     if (!hears())
         return SEQUENCES + 1;
+//? end
+//? any listens
+    if (!listens())
+        return SEQUENCES + 2;
 //? end
     for (sequence = 0; sequence < SEQUENCES; sequence++) {
         ernn_logit logits[ERNN_OUTPUTS];

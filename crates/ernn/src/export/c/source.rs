@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use ernn_core::image::RECORD_WORDS;
+use ernn_core::listen::EXPONENTIALS;
 use ernn_core::sound::{SILENCE, TABLE as LOGARITHMS};
 use ernn_core::{Activation, Format, Kind, Sizes, smallest_variance};
 
@@ -11,6 +12,7 @@ use super::rename::rename;
 use super::text::{float, select, table, whole};
 use crate::checkpoint::SavedModel;
 use crate::data::TargetScale;
+use crate::export::listen::{Listens, TEST_WINDOWS};
 use crate::export::logits::Logits;
 use crate::export::plan::{Plan, PlannedLayer, Tensor};
 use crate::export::sound::{Ears, TEST_SAMPLES};
@@ -32,6 +34,8 @@ pub(super) struct Source<'a> {
     pub id: String,
     /// Of a model of sound.
     pub ears: Option<&'a Ears>,
+    /// Of a model that listens.
+    pub listens: Option<&'a Listens>,
 }
 
 /// Header, source, self-test.
@@ -46,6 +50,7 @@ pub(in crate::export) fn files(prepared: &Prepared) -> Files {
         about: &prepared.options.about,
         id: about::id(prepared),
         ears: prepared.ears.as_ref(),
+        listens: prepared.listens.as_ref(),
     };
     source.used.extend(source.has_classes().then_some("classes"));
     let renamed = |text: String| rename(&text, name);
@@ -59,7 +64,11 @@ pub(in crate::export) fn files(prepared: &Prepared) -> Files {
         (format!("{name}_info.c"), source.info()),
         (format!("{name}_selftest.c"), renamed(source.selftest(prepared))),
     ];
-    (texts.into_iter().chain(sound))
+    let listen = source.listens.map(|listens| {
+        let text = listen(listens) + &select(include_str!("listen.c"), &source.used);
+        (format!("{name}_listen.c"), renamed(text))
+    });
+    (texts.into_iter().chain(sound).chain(listen))
         .map(|(file, text)| (file, text.into_bytes()))
         .collect()
 }
@@ -96,6 +105,22 @@ fn sound(ears: &Ears) -> String {
     text + include_str!("sound.c")
 }
 
+/// `NAME_listen.c` up to its functions.
+fn listen(listens: &Listens) -> String {
+    let flags: Vec<&str> = listens
+        .is_event
+        .iter()
+        .map(|&event| if event { "1" } else { "0" })
+        .collect();
+    let mut text = String::from("#include \"ernn_.h\"\n\n");
+    let _ = writeln!(
+        text,
+        "static const unsigned char is_event[ERNN_OUTPUTS] = {{ {} }}; /* or the background */",
+        flags.join(", ")
+    );
+    text + &table("exponentials", &Tensor::U16(EXPONENTIALS.to_vec())) + "\n"
+}
+
 /// The words of all that a model uses.
 fn used(prepared: &Prepared) -> Vec<&'static str> {
     let plan = &prepared.plan;
@@ -109,6 +134,7 @@ fn used(prepared: &Prepared) -> Vec<&'static str> {
     let derived = &plan.derived;
     used.push(if derived.any { "derived" } else { "plain" });
     used.extend(prepared.ears.is_some().then_some("sound"));
+    used.extend(prepared.listens.is_some().then_some("listens"));
     used.extend((derived.memory > 0).then_some("memory"));
     used.extend(derived.differences.then_some("differences"));
     used.extend(derived.compressed.then_some("compressed"));
@@ -384,6 +410,18 @@ impl Source<'_> {
         text += &table("inputs", &Tensor::F32(inputs));
         let _ = writeln!(text, "#define SEQUENCES {}", lengths.len());
         text += &self.bounds(prepared);
+        if let Some(listens) = self.listens {
+            let (sum, mut row) = (listens.test_sum(), listens.test_window(prepared));
+            if self.plan.format == Format::Float {
+                row.iter_mut().for_each(|value| value.push('f'));
+            }
+            let _ = writeln!(
+                text,
+                "#define WINDOWS {TEST_WINDOWS} /* of drawn logits */\n#define EVENTS_SUM {sum}u /* of their events */\n\
+                 static const ernn_logit of_window[ERNN_OUTPUTS] = {{ {} }}; /* of a stream of the inputs, over and over */",
+                row.join(", ")
+            );
+        }
         if let Some(ears) = self.ears {
             let sum = ears.test_sum();
             let _ = writeln!(

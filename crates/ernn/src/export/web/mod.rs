@@ -63,6 +63,7 @@ fn compiled(prepared: &Prepared) -> Result<Vec<u8>> {
     command.args(SHOWN.map(|function| format!("-Wl,--export={name}_{function}")));
     command.args(["-o", "module.wasm", "module.c"]);
     command.args([format!("{name}.c"), format!("{name}_selftest.c")]);
+    command.args(prepared.listens.as_ref().map(|_| format!("{name}_listen.c")));
     command.args(prepared.ears.as_ref().map(|_| format!("{name}_sound.c")));
     let output = folder.run(&mut command, &[])?;
     if !output.status.success() {

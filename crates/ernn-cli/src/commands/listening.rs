@@ -1,0 +1,102 @@
+//! How a model listens to a stream: what flags say, else what its file says, else what it was trained on.
+
+use std::path::Path;
+
+use ernn::checkpoint::{Listening, SavedModel};
+use ernn::data::{OpenOptions, Span, Task};
+use ernn::train::PastRun;
+
+use crate::failure::{Failure, Result};
+use crate::reading::{ReadingFlags, settings};
+
+/// Steps a second of a model's inputs, where they are known.
+pub fn rate(saved: &SavedModel, options: &OpenOptions) -> Option<f64> {
+    let of_sound = saved.sound().map(|recipe| recipe.steps_per_second());
+    of_sound.or(options.table.recordings.rate)
+}
+
+/// When a step ends, from 1: in seconds where the rate is known, else its number.
+pub fn time(saved: &SavedModel, rate: Option<f64>, step: usize) -> f64 {
+    match (saved.sound(), rate) {
+        (Some(recipe), _) => recipe.end_of(step),
+        (None, Some(rate)) => step as f64 / rate,
+        (None, None) => step as f64,
+    }
+}
+
+/// Whether a model that reads a stream reads windows of it unless it is told otherwise: it was trained on windows or on clips of one length.
+pub fn is_natural(saved: &SavedModel) -> Result<bool> {
+    let config = saved.model.config();
+    if config.task != Task::Classification || config.bidirectional || config.embedding.is_some() {
+        return Ok(false);
+    }
+    Ok(saved.decision.listening.is_some() || trained_window(saved)?.is_some())
+}
+
+/// The window that a model was trained on, where all sequences had one length.
+fn trained_window(saved: &SavedModel) -> Result<Option<Span>> {
+    if let Some(length) = saved
+        .sound()
+        .and_then(|recipe| recipe.length.map(|length| recipe.mel.frames(length)))
+    {
+        return Ok(Some(Span::Steps(length)));
+    }
+    Ok(settings(saved)?.and_then(|run| run.data.table.window))
+}
+
+/// The way of listening; `run` is the run folder's report, where there is one.
+pub fn of(
+    saved: &SavedModel,
+    window: Option<Span>,
+    hop: Option<Span>,
+    options: &OpenOptions,
+    run: Option<&PastRun>,
+) -> Result<Listening> {
+    let rate = rate(saved, options);
+    let steps = |span: Span, flag| span.steps(flag, rate);
+    let mut listening = match (window, &saved.decision.listening) {
+        (None, Some(stored)) => stored.clone(),
+        (window, stored) => {
+            let longest = run.and_then(|run| run.longest_sequence).map(Span::Steps);
+            let window = window.or(trained_window(saved)?).or(longest).ok_or_else(|| {
+                Failure::Usage(
+                    "--window: the model does not say how long its sequences were; --window 1s, or in steps, does"
+                        .to_string(),
+                )
+            })?;
+            let fresh = Listening::of_window(steps(window, "window")?, &saved.classes);
+            match stored {
+                Some(stored) => Listening {
+                    window: fresh.window,
+                    hop: fresh.hop,
+                    chosen: None,
+                    ..stored.clone()
+                },
+                None => fresh,
+            }
+        }
+    };
+    if let Some(hop) = hop {
+        listening.hop = steps(hop, "hop")?;
+    }
+    listening.check(&saved.classes)?;
+    Ok(listening)
+}
+
+/// How an export listens, where the model can: as its file says, or flags, or its run.
+pub fn for_export(saved: &SavedModel, model: &Path, reading: &ReadingFlags) -> Result<Option<Listening>> {
+    let config = saved.model.config();
+    let several = config.task == Task::Classification && saved.classes.len() > 1;
+    if !several || config.bidirectional || config.embedding.is_some() {
+        return Ok(None);
+    }
+    let folder = if model.is_dir() { Some(model) } else { model.parent() };
+    let run = folder.and_then(|folder| PastRun::read(folder).ok().flatten());
+    let longest = run.as_ref().and_then(|run| run.longest_sequence);
+    let [window, hop] = reading.spans();
+    if window.is_none() && longest.is_none() && !is_natural(saved)? {
+        return Ok(None);
+    }
+    let options = reading.as_for(saved)?.options();
+    of(saved, window, hop, &options, run.as_ref()).map(Some)
+}
