@@ -18,7 +18,7 @@ import numpy as np
 
 RATE = 16_000
 #: Minutes of a long recording, and seconds of pause between words.
-MINUTES, PAUSE = 20, (1.0, 4.0)
+MINUTES, PAUSE = 60, (1.0, 4.0)
 CLIPS_A_WORD, BACKGROUND = 2, 1500
 
 
@@ -74,7 +74,7 @@ def place(random, word, cut=False):
 
 def clips(digits, words, folder):
     random = np.random.default_rng(1)
-    for number, (path, samples) in enumerate(digits):
+    for path, samples in digits:
         for copy in range(CLIPS_A_WORD):
             write(folder / path.name[0] / f"{path.stem}_{copy}.wav", place(random, samples))
     for number in range(BACKGROUND):
@@ -98,7 +98,6 @@ def recording(digits, words, path, seed):
     while at < MINUTES * 60 - 3:
         other = random.random() < 0.25
         source, word = (words if other else digits)[random.integers(len(words if other else digits))]
-        loud = 10 ** random.uniform(2.8, 3.6)
         begin = int(at * RATE)
         # The noise of a minute is one; words are 5 to 30 decibels above it, as in the clips.
         samples[begin:begin + len(word)] += at_level(word, 10 ** (random.uniform(5, 30) / 20))
@@ -117,7 +116,6 @@ def main(fsdd, others, out):
     digits = [(path, read(path)) for path in sorted(Path(fsdd).glob("*.wav"))]
     words = [(path, read(path)) for path in sorted(Path(others).rglob("*.wav"))]
     index = lambda path: int(path.stem.split("_")[2])
-    parts = [[(p, s) for p, s in digits if k] for k in ()]
     train = [(p, s) for p, s in digits if index(p) >= 10]
     choose = [(p, s) for p, s in digits if 5 <= index(p) < 10]
     test = [(p, s) for p, s in digits if index(p) < 5]
@@ -126,7 +124,7 @@ def main(fsdd, others, out):
     recording(test, words[2::3], out / "test.wav", 3)
     run = out / "run"
     print(f"ernn train {out}/clips --out {run}")
-    print(f"ernn evaluate {run} {out}/choose.wav --labels {out}/choose.csv --stream --window 1s --hop 100ms --false-alarms 10")
+    print(f"ernn evaluate {run} {out}/choose.wav --labels {out}/choose.csv --stream --window 1s --hop 100ms --false-alarms 1")
     print(f"ernn evaluate {run} {out}/test.wav --labels {out}/test.csv --stream")
 
 

@@ -1,5 +1,6 @@
 /* Start, stack and clock of the board, and the measurements: the self-test, then steps of one stream, as
-   `selftest RESULT stack BYTES instructions PER_STEP`.
+   `selftest RESULT stack BYTES instructions PER_STEP`, of a model that listens ` listen PER_STEP` of its windows, of one that hears
+   ` hear PER_STEP` of its front end.
 
    qemu with `-icount shift=0` moves its clock by one nanosecond an instruction; SysTick runs at 25 MHz, so that a tick is 40
    instructions. The stack is painted before, and what is no longer painted afterwards was used. */
@@ -91,6 +92,43 @@ __attribute__((noinline)) static void steps(void)
 }
 #endif
 
+#ifdef LISTENS
+/* Windows and events, once all windows are under way. */
+static JOIN(MODEL, _windows) windows;
+static JOIN(MODEL, _events) events;
+static JOIN(MODEL, _logit) logits[JOIN(UPPER, _OUTPUTS)];
+
+static void listen(int count)
+{
+    int i;
+    for (i = 0; i < count; i++)
+        if (JOIN(MODEL, _windows_push)(&windows, &scratch, input, logits) == 1)
+            JOIN(MODEL, _events_push)(&events, logits);
+}
+#endif
+
+#ifdef HEARS
+static JOIN(MODEL, _sound) sound;
+static JOIN(MODEL, _work) work;
+
+static void hear(int count)
+{
+    static uint32_t noise = 1;
+    static int16_t block[JOIN(UPPER, _HOP)];
+    int i;
+    for (; count > 0; count--) {
+        const int16_t *samples = block;
+        int left = JOIN(UPPER, _HOP);
+        for (i = 0; i < left; i++) {
+            noise = noise * 1664525u + 1013904223u;
+            block[i] = (int16_t)(noise >> 18);
+        }
+        while (JOIN(MODEL, _sound_push)(&sound, &work, &samples, &left, input))
+            ;
+    }
+}
+#endif
+
 static uint32_t ticks(void)
 {
     return 0xffffffu - REGISTER(0xe000e018);
@@ -119,6 +157,23 @@ static void measure(void)
     steps();
     say(" instructions ");
     say_number((ticks() - from) * 40u / STEPS);
+#ifdef LISTENS
+    JOIN(MODEL, _windows_reset)(&windows);
+    JOIN(MODEL, _events_reset)(&events);
+    listen(JOIN(UPPER, _LISTEN));
+    from = ticks();
+    listen(JOIN(UPPER, _LISTEN));
+    say(" listen ");
+    say_number((ticks() - from) * 40u / JOIN(UPPER, _LISTEN));
+#endif
+#ifdef HEARS
+    JOIN(MODEL, _sound_reset)(&sound);
+    hear(4);
+    from = ticks();
+    hear(STEPS);
+    say(" hear ");
+    say_number((ticks() - from) * 40u / STEPS);
+#endif
     say("\n");
     leave(result ? 0x20024 : 0x20026);
 }

@@ -111,8 +111,8 @@ pub fn run(
     saved.save(&path)?;
     say(&format!(
         "kept in {}: `ernn predict {} --stream` and every export listen so; these figures are of the recordings that chose it",
-        names::line(&path.display().to_string()),
-        names::line(&model.display().to_string())
+        names::line(path.display().to_string()),
+        names::line(model.display().to_string())
     ));
     Ok(())
 }
@@ -162,7 +162,7 @@ fn text(report: &Report, saved: &SavedModel, rate: Option<f64>) -> String {
         found.latency
     ));
     if !way.background.is_empty() {
-        lines.push(format!("no events: {}", names::line(&way.background.join(", "))));
+        lines.push(format!("no events: {}", names::line(way.background.join(", "))));
     } else if saved.classes.len() > 1 {
         lines.push(
             "every class is an event: a class of what is none (background, with --background) keeps false alarms away"

@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::{Args, ValueEnum};
 use ernn::cell::CellConfig;
 use ernn::checkpoint::SavedModel;
-use ernn::data::{Task, View};
+use ernn::data::{Span, Task, View};
 use ernn::evaluate::figures;
 use ernn::export::{self, About, Accuracy, Format, Options, Parity, Samples, StateBits, Target};
 use ernn::names::counted;
@@ -41,6 +41,10 @@ pub struct DeviceFlags {
     /// Beginning of all names and macros in the exported code, so that several models can stand in one program [default: of --out]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
+    /// Listen to a stream without an end: windows of so many steps or seconds, one each HOP [default: as the model was trained on windows,
+    /// or `evaluate --stream` has chosen; a quarter of the window]
+    #[arg(long, value_name = "WINDOW[,HOP]", value_delimiter = ',', num_args = 1)]
+    listen: Vec<Span>,
 }
 
 /// Numbers of a device.
@@ -69,6 +73,7 @@ impl DeviceFlags {
             (self.state.is_some(), "--state"),
             (self.calibrate.is_some(), "--calibrate"),
             (self.name.is_some(), "--name"),
+            (!self.listen.is_empty(), "--listen"),
         ];
         flags.into_iter().find_map(|(given, flag)| given.then_some(flag))
     }
@@ -104,6 +109,7 @@ impl DeviceFlags {
             },
             about: about(saved, from),
             listening: None,
+            rate: None,
         }
     }
 }
@@ -140,7 +146,8 @@ struct Trial {
 impl Trial {
     fn new(saved: &SavedModel, places: Places, flags: &DeviceFlags, reading: &ReadingFlags) -> Result<Self> {
         let mut options = flags.options(saved, places);
-        options.listening = listening::for_export(saved, places.0, reading)?;
+        options.listening = listening::for_export(saved, &flags.listen, reading)?;
+        options.rate = listening::rate(saved, &reading.as_for(saved)?.options());
         if flags.state.is_some() && options.format != Format::Int8 {
             return Err(Failure::Usage("--state is for --format int8 alone".to_string()));
         }

@@ -1,7 +1,5 @@
 //! How a model listens to a stream: what flags say, else what its file says, else what it was trained on.
 
-use std::path::Path;
-
 use ernn::checkpoint::{Listening, SavedModel};
 use ernn::data::{OpenOptions, Span, Task};
 use ernn::train::PastRun;
@@ -83,20 +81,21 @@ pub fn of(
     Ok(listening)
 }
 
-/// How an export listens, where the model can: as its file says, or flags, or its run.
-pub fn for_export(saved: &SavedModel, model: &Path, reading: &ReadingFlags) -> Result<Option<Listening>> {
-    let config = saved.model.config();
-    let several = config.task == Task::Classification && saved.classes.len() > 1;
-    if !several || config.bidirectional || config.embedding.is_some() {
-        return Ok(None);
+/// How an export listens: as a flag says (a window, and from window to window), or as the model does by nature; none where it does not.
+pub fn for_export(saved: &SavedModel, asked: &[Span], reading: &ReadingFlags) -> Result<Option<Listening>> {
+    if asked.len() > 2 {
+        let problem = "--listen: expected a window and from window to window, as in --listen 1s,250ms";
+        return Err(Failure::Usage(problem.to_string()));
     }
-    let folder = if model.is_dir() { Some(model) } else { model.parent() };
-    let run = folder.and_then(|folder| PastRun::read(folder).ok().flatten());
-    let longest = run.as_ref().and_then(|run| run.longest_sequence);
-    let [window, hop] = reading.spans();
-    if window.is_none() && longest.is_none() && !is_natural(saved)? {
+    let config = saved.model.config();
+    let able = config.task == Task::Classification && !config.bidirectional && config.embedding.is_none();
+    if !able && !asked.is_empty() {
+        let problem = "--listen is for models of one direction that give a class for a sequence of numbers or sound";
+        return Err(Failure::Usage(problem.to_string()));
+    }
+    if !able || saved.classes.len() < 2 || asked.is_empty() && !is_natural(saved)? {
         return Ok(None);
     }
     let options = reading.as_for(saved)?.options();
-    of(saved, window, hop, &options, run.as_ref()).map(Some)
+    of(saved, asked.first().copied(), asked.get(1).copied(), &options, None).map(Some)
 }

@@ -31,8 +31,22 @@ pub fn browse(
     arguments: &[&str],
     page: &str,
 ) -> String {
+    let (mut command, _profile) = profile_of(browser, (width, height));
+    let done = command
+        .args(arguments)
+        .arg(format!("file://{}", place.path(page).display()))
+        .current_dir(place.path("."))
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    String::from_utf8_lossy(&done.stdout).into_owned()
+}
+
+/// The browser without a window, with a profile of its own that goes away.
+pub fn profile_of(browser: &Path, (width, height): (usize, usize)) -> (Command, tempfile::TempDir) {
     let profile = tempfile::tempdir().unwrap();
-    let done = Command::new(browser)
+    let mut command = Command::new(browser);
+    command
         .args([
             "--headless",
             "--no-sandbox",
@@ -46,14 +60,8 @@ pub fn browse(
             "--force-device-scale-factor=1",
         ])
         .arg(format!("--user-data-dir={}", profile.path().display()))
-        .arg(format!("--window-size={width},{height}"))
-        .args(arguments)
-        .arg(format!("file://{}", place.path(page).display()))
-        .current_dir(place.path("."))
-        .output()
-        .unwrap();
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    String::from_utf8_lossy(&done.stdout).into_owned()
+        .arg(format!("--window-size={width},{height}"));
+    (command, profile)
 }
 
 /// Red, green and blue of every pixel, and the width of a line.

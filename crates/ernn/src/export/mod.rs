@@ -78,6 +78,8 @@ pub struct Options {
     pub state: StateBits,
     /// How a model of classes of sequences listens to a stream without an end; none: the export leaves that to the caller.
     pub listening: Option<Listening>,
+    /// Steps a second that the model was trained on, where they are known.
+    pub rate: Option<f64>,
     /// What the run of the model knows.
     pub about: About,
 }
@@ -99,6 +101,7 @@ impl Default for Options {
             format: Format::Float,
             state: StateBits::Int16,
             listening: None,
+            rate: None,
             about: About::default(),
         }
     }

@@ -7,6 +7,7 @@
 use std::fmt::Write;
 use std::process::Command;
 
+use super::listen::{Listens, TEST_WINDOWS};
 use super::logits::Logits;
 use super::target::{Files, Form};
 use super::trial::{Trial, version};
@@ -22,11 +23,12 @@ macro_rules! core {
 }
 
 /// The sources of `ernn-core`, which go along.
-const CORE: [(&str, &str); 30] = core! {
+const CORE: [(&str, &str); 33] = core! {
     "lib.rs" "error.rs" "image.rs" "inputs.rs" "layer.rs" "math.rs" "pick.rs" "pooling.rs"
     "float/mod.rs" "float/deep.rs" "float/equilibrium.rs" "float/linear.rs" "float/gated.rs"
     "float/layer.rs" "float/leaky.rs" "float/session.rs" "float/watch.rs"
     "int/mod.rs" "int/deep.rs" "int/gated.rs" "int/layer.rs" "int/leaky.rs"
+    "listen/mod.rs" "listen/events.rs" "listen/windows.rs"
     "int/math.rs" "int/matrix.rs" "int/session.rs" "int/state.rs"
     "sound/mod.rs" "sound/logarithm.rs" "sound/stream.rs" "sound/transform.rs"
 };
@@ -155,6 +157,9 @@ fn library(prepared: &Prepared) -> String {
     if prepared.plan.several {
         text += &labels(number);
     }
+    if let Some(listens) = &prepared.listens {
+        text += &listen(listens);
+    }
     if let Some(ears) = &prepared.ears {
         text += &include_str!("rust_crate_sound.txt").replace("SOUND_SUM", &ears.test_sum().to_string());
     }
@@ -272,6 +277,21 @@ fn labels(number: &str) -> String {
          assert_eq!(labels(&[{low}; SIZES.outputs]), [false; SIZES.outputs]);\n    \
          assert!((probabilities(&[{low}; SIZES.outputs])[0] - 0.268_941_42).abs() < 1e-5);\n}}\n"
     )
+}
+
+/// Windows of a stream, and events.
+fn listen(listens: &Listens) -> String {
+    let rule = listens.way.rule(&listens.is_event);
+    let fields = format!(
+        "average: {}, on: {}, off: {}, least: {}, rest: {}, is_event: &{:?}",
+        rule.average, rule.on, rule.off, rule.least, rule.rest, rule.is_event
+    );
+    include_str!("rust_crate_listen.txt")
+        .replace("WINDOW_STEPS", &listens.way.window.to_string())
+        .replace("EVERY_STEPS", &listens.way.hop.to_string())
+        .replace("RULE_FIELDS", &fields)
+        .replace("WINDOWS_OF_TEST", &TEST_WINDOWS.to_string())
+        .replace("EVENTS_SUM", &listens.test_sum().to_string())
 }
 
 /// The inputs of a step, one a line with its place.

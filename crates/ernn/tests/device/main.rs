@@ -13,6 +13,7 @@ mod web;
 use std::path::Path;
 use std::process::Command;
 
+use ernn::checkpoint::Listening;
 use ernn::export::{Format, Options, Samples, StateBits, Target};
 use models::Case;
 
@@ -38,6 +39,8 @@ impl Numbers {
         Options {
             format,
             state,
+            // What can listen does.
+            listening: Some(Listening::of_window(21, &[])),
             ..Options::default()
         }
     }

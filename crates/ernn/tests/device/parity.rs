@@ -280,7 +280,7 @@ fn sound_becomes_the_features_of_the_training_on_every_target() {
                 "#include \"ernn.h\"\nint main(void) { return ernn_selftest(); }\n",
             )
             .unwrap();
-            let files = ["main.c", "ernn.c", "ernn_sound.c", "ernn_selftest.c"];
+            let files = ["main.c", "ernn.c", "ernn_sound.c", "ernn_listen.c", "ernn_selftest.c"];
             let mut compiler = std::process::Command::new("cc");
             let compiled = compiler
                 .args(["-o", "main"])

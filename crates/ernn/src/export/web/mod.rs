@@ -5,7 +5,8 @@
 //! ```
 //!
 //! The module imports nothing. It exports its `memory` and, each with the prefix `NAME_`: `input()` and `output()`, addresses of the
-//! numbers of a step and of the logits; `start()`, the next step is a first one; `step()`; `saturated()`; `selftest()`.
+//! numbers of a step and of the logits; `start()`, the next step is a first one; `step()`; `saturated()`; `selftest()`. Of a model that
+//! listens to a stream without an end also what `module.c` says of it.
 
 mod page;
 
@@ -43,8 +44,10 @@ fn files(prepared: &Prepared) -> Result<Files> {
     ])
 }
 
-/// Functions that the module shows.
+/// Functions that the module shows; of a model that listens the next ones too, of one that hears the last ones.
 const SHOWN: [&str; 6] = ["input", "output", "start", "step", "saturated", "selftest"];
+const LISTENS: [&str; 6] = ["listen_reset", "heard_step", "said", "begun", "current", "watch"];
+const HEARS: [&str; 2] = ["samples", "hear"];
 
 /// The module's bytes.
 fn compiled(prepared: &Prepared) -> Result<Vec<u8>> {
@@ -60,7 +63,11 @@ fn compiled(prepared: &Prepared) -> Result<Vec<u8>> {
     command
         .args(["--target=wasm32", "-std=c99", "-O2", "-ffreestanding", "-fno-builtin"])
         .args(["-nostdlib", "-Wl,--no-entry", "-Wl,--strip-all"]);
-    command.args(SHOWN.map(|function| format!("-Wl,--export={name}_{function}")));
+    let listens = prepared.listens.is_some();
+    let hears = listens && prepared.ears.is_some();
+    let shown = SHOWN.iter().chain(LISTENS.iter().filter(|_| listens));
+    let shown = shown.chain(HEARS.iter().filter(|_| hears));
+    command.args(shown.map(|function| format!("-Wl,--export={name}_{function}")));
     command.args(["-o", "module.wasm", "module.c"]);
     command.args([format!("{name}.c"), format!("{name}_selftest.c")]);
     command.args(prepared.listens.as_ref().map(|_| format!("{name}_listen.c")));

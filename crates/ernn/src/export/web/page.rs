@@ -48,6 +48,48 @@ struct Content<'a> {
     vocabulary: Option<&'a [String]>,
     examples: Vec<Example>,
     module: String,
+    /// Of a model that listens to a stream without an end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    listen: Option<Listen>,
+}
+
+/// How the page listens.
+#[derive(Serialize)]
+struct Listen {
+    /// Steps of a window, and from window to window.
+    window: usize,
+    every: usize,
+    /// Steps a second, where they are known.
+    rate: Option<f64>,
+    sound: Option<Heard>,
+}
+
+/// Samples a second, of a step, and from step to step.
+#[derive(Serialize)]
+struct Heard {
+    rate: usize,
+    frame: usize,
+    hop: usize,
+}
+
+impl Listen {
+    fn of(prepared: &Prepared) -> Option<Self> {
+        let way = &prepared.listens.as_ref()?.way;
+        let sound = prepared.ears.as_ref().map(|ears| {
+            let sizes = ears.sizes();
+            Heard {
+                rate: sizes.rate,
+                frame: sizes.samples,
+                hop: sizes.step,
+            }
+        });
+        Some(Listen {
+            window: way.window,
+            every: way.hop,
+            rate: prepared.options.rate,
+            sound,
+        })
+    }
 }
 
 #[derive(Serialize)]
@@ -88,12 +130,19 @@ pub(super) fn html(module: &[u8], prepared: &Prepared) -> Result<String> {
         vocabulary: tokens.then_some(saved.vocabulary.as_slice()),
         examples: examples(saved, prepared.samples),
         module: BASE64_STANDARD.encode(module),
+        listen: Listen::of(prepared),
     };
     let json = serde_json::to_string(&content).map_err(|error| Error::data("the export to the web", error))?;
     // Nothing in it may end the script that holds it.
     let json = json.replace('<', "\\u003c");
     let json = names::json(&json);
     let page = include_str!("page.html").replacen("/* CHARTS */", &chart::style(), 1);
+    let script = if content.listen.is_some() {
+        include_str!("listen.js")
+    } else {
+        ""
+    };
+    let page = page.replacen("/* LISTEN */", script, 1);
     Ok(page.replacen(">MODEL<", &format!(">{json}<"), 1))
 }
 
