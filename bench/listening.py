@@ -89,14 +89,14 @@ def clips(digits, words, folder):
 
 
 def recording(digits, words, path, seed):
-    """Minutes of noise with digits, and one other word for each three of them; a table of events beside it."""
+    """Minutes of noise with digits, and, if there are other words, one of them for each three; a table of events beside it."""
     random = np.random.default_rng(seed)
     samples = np.zeros(MINUTES * 60 * RATE)
     for start in range(0, len(samples), 60 * RATE):
         samples[start:start + 60 * RATE] = noise(random, 60 * RATE)
     at, rows = 2.0, ["start,end,label"]
     while at < MINUTES * 60 - 3:
-        other = random.random() < 0.25
+        other = random.random() < 0.25 and bool(words)
         source, word = (words if other else digits)[random.integers(len(words if other else digits))]
         begin = int(at * RATE)
         # The noise of a minute is one; words are 5 to 30 decibels above it, as in the clips.
@@ -122,6 +122,8 @@ def main(fsdd, others, out):
     clips(train, words[0::3], out / "clips")
     recording(choose, words[1::3], out / "choose.wav", 2)
     recording(test, words[2::3], out / "test.wav", 3)
+    recording(choose, [], out / "alone_choose.wav", 4)
+    recording(test, [], out / "alone_test.wav", 5)
     run = out / "run"
     print(f"ernn train {out}/clips --out {run}")
     print(f"ernn evaluate {run} {out}/choose.wav --labels {out}/choose.csv --stream --window 1s --hop 100ms --false-alarms 1")

@@ -4,9 +4,11 @@ mod support;
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
+use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
-use support::browser::{DESK, PHONE, browse, chromium, layout, profile_of, with_script};
+use support::browser::{DESK, PHONE, chromium, layout, profile_of, with_script};
 use support::{Done, Place, finish};
 
 const RATE: usize = 16_000;
@@ -318,42 +320,53 @@ fn a_page_listens() {
     let (samples, _) = recording();
     place.ok("export run --to web --out ear --listen 1s,100ms");
     let on_host = begun(&piped(&place, LISTEN, &raw(&samples)).stdout);
-    let expected: Vec<String> = on_host.iter().map(|(at, name)| format!("{name}@{at:.2}")).collect();
     // A recording.
     let bytes: Vec<String> = wav(&samples).iter().map(u8::to_string).collect();
+    let post = "fetch('/done', { method: 'POST', body: live.events.map(event => event.name + '@' + event.time.toFixed(2)).join(' ') + \
+                element('trouble').textContent })";
     let script = format!(
-        "setTimeout(() => recording(new Uint8Array([{}]).buffer).then(() => {{ \
-         document.title = live.events.map(event => event.name + '@' + event.time.toFixed(2)).join(' ') }}), 300)",
+        "setTimeout(() => recording(new Uint8Array([{}]).buffer).then(() => {post}, error => {{ element('trouble').textContent = error; \
+         {post} }}), 300)",
         bytes.join(",")
     );
-    let page = with_script(&place, "ear/ear.html", &script);
-    let dom = browse(
-        &browser,
-        &place,
-        DESK,
-        &["--virtual-time-budget=8000", "--dump-dom"],
-        page,
-    );
-    let title = dom.split("<title>").nth(1).unwrap().split('<').next().unwrap();
-    assert_eq!(title, expected.join(" "), "{}", &dom[dom.len().saturating_sub(2000)..]);
+    let title = posted(&browser, &place.text(with_script(&place, "ear/ear.html", &script)), &[]);
+    let found: Vec<(&str, &str)> = title.split(' ').filter_map(|event| event.split_once('@')).collect();
+    assert_eq!(found.len(), on_host.len(), "{title}");
+    for ((name, at), (host, same)) in found.iter().zip(&on_host) {
+        // The last bits of a float may move an event by a window.
+        let apart = (at.parse::<f64>().unwrap() - host).abs();
+        assert!(name == same && apart < 0.25, "{title}, {on_host:?}");
+    }
     for size in [PHONE, DESK] {
         layout(&browser, &place, size, "ear/ear.html", "").check("ear/ear.html");
     }
     // A microphone, which the browser fills with a file; in real time, so that the page itself tells when it has heard.
     place.write("heard.wav", wav(&samples));
-    let script = "setTimeout(() => element('listen').click(), 300); setInterval(() => { const heard = live.events.map(event => event.name); \
-                  if (heard.length >= 4 || element('trouble').textContent) \
-                  fetch('/done', { method: 'POST', body: heard.join(' ') + element('trouble').textContent }); }, 200)";
+    let script = "let looks = 0; setTimeout(() => element('listen').click(), 300); setInterval(() => { \
+                  const heard = live.events.map(event => event.name), trouble = element('trouble').textContent; \
+                  if (heard.length >= 4 || trouble || live.step > 1500 || ++looks > 150) fetch('/done', { method: 'POST', \
+                  body: heard.join(' ') + trouble + ' after ' + live.step }); }, 200)";
     let page = place.text(with_script(&place, "ear/ear.html", script));
+    let file = format!(
+        "--use-file-for-fake-audio-capture={}%noloop",
+        place.path("heard.wav").display()
+    );
+    let microphone = [
+        "--use-fake-device-for-media-stream",
+        "--use-fake-ui-for-media-stream",
+        &file,
+    ];
+    let heard = posted(&browser, &page, &microphone);
+    let names: Vec<&str> = on_host.iter().map(|(_, name)| name.as_str()).collect();
+    assert_eq!(heard.split(' ').take(4).collect::<Vec<_>>(), names);
+}
+
+/// What a page posts that a browser shows; in real time, which sound needs.
+fn posted(browser: &Path, page: &str, arguments: &[&str]) -> String {
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
-    let (mut command, _profile) = profile_of(&browser, DESK);
+    let (mut command, _profile) = profile_of(browser, DESK);
     let mut child = command
-        .arg("--use-fake-device-for-media-stream")
-        .arg("--use-fake-ui-for-media-stream")
-        .arg(format!(
-            "--use-file-for-fake-audio-capture={}%noloop",
-            place.path("heard.wav").display()
-        ))
+        .args(arguments)
         .args([
             "--autoplay-policy=no-user-gesture-required",
             "--remote-debugging-port=0",
@@ -362,21 +375,22 @@ fn a_page_listens() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let heard = served(&server, &page);
+    let heard = served(&server, page);
     child.kill().unwrap();
     child.wait().unwrap();
-    let names: Vec<&str> = on_host.iter().map(|(_, name)| name.as_str()).collect();
-    assert_eq!(heard.split(' ').take(4).collect::<Vec<_>>(), names);
+    heard
 }
 
 /// Serves a page until something is posted, which it gives.
 fn served(server: &TcpListener, page: &str) -> String {
     for stream in server.incoming() {
         let mut stream = stream.unwrap();
+        // A browser opens connections that it may need, and says nothing on them.
+        stream.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
         let mut request = Vec::new();
         let mut piece = [0; 4096];
         let (head, length) = loop {
-            let count = stream.read(&mut piece).unwrap();
+            let count = stream.read(&mut piece).unwrap_or(0);
             request.extend(&piece[..count]);
             let text = String::from_utf8_lossy(&request).into_owned();
             if let Some(end) = text.find("\r\n\r\n") {
@@ -392,8 +406,14 @@ fn served(server: &TcpListener, page: &str) -> String {
             }
         };
         while request.len() < head + length {
-            let count = stream.read(&mut piece).unwrap();
+            let count = stream.read(&mut piece).unwrap_or(0);
             request.extend(&piece[..count]);
+            if count == 0 {
+                break;
+            }
+        }
+        if request.is_empty() {
+            continue;
         }
         let answer = |body: &str| {
             format!(

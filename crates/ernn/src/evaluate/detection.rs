@@ -165,7 +165,7 @@ impl Detection {
     /// quickest. If none is that background, the quietest.
     pub fn choose(&self, false_alarms_per_hour: f64) -> Listening {
         let mut best: Option<(Listening, [f64; 4])> = None;
-        for (average, least) in [(1, 1), (2, 1), (3, 1), (4, 1), (1, 2), (2, 2), (3, 2)] {
+        for (average, least) in AVERAGED {
             for on in thresholds() {
                 let way = with(
                     &Listening {
@@ -189,8 +189,22 @@ impl Detection {
     }
 }
 
+/// Windows that are averaged, and that must say so one after the other.
+const AVERAGED: [(u16, u16); 10] = [
+    (1, 1),
+    (2, 1),
+    (3, 1),
+    (4, 1),
+    (6, 1),
+    (8, 1),
+    (1, 2),
+    (2, 2),
+    (3, 2),
+    (4, 2),
+];
+
 fn thresholds() -> impl Iterator<Item = f64> {
-    let near_one = [0.92, 0.94, 0.96, 0.97, 0.98, 0.99, 0.995, 0.998];
+    let near_one = [0.92, 0.94, 0.96, 0.97, 0.98, 0.99, 0.995, 0.998, 0.999, 0.9995];
     (4..=18).map(|twentieth| f64::from(twentieth) / 20.0).chain(near_one)
 }
 
