@@ -21,6 +21,7 @@ mod predict_forecast;
 mod predict_generate;
 mod predict_labels;
 mod predict_segments;
+mod predict_step_numbers;
 mod predict_stream;
 pub mod report;
 pub mod reproduce;

@@ -154,11 +154,7 @@ impl RunConfig {
                 "",
                 "data with a class or labels for each sequence",
             ),
-            With::OneNumber => (
-                dataset.task == Task::Regression,
-                "",
-                "data with a number to predict for each sequence",
-            ),
+            With::OneNumber => (dataset.task.is_of_numbers(), "", "data with numbers to predict"),
             With::NoValidation => (
                 dataset.validation.is_none(),
                 "",

@@ -93,10 +93,8 @@ impl Source<'_> {
                 "ernn_push(&state, &scratch, input)",
             ]
         };
-        let by_step = matches!(
-            self.saved.model.config().task,
-            Task::StepClassification | Task::NextToken
-        );
+        let task = self.saved.model.config().task;
+        let by_step = task.is_of_steps() || task == Task::NextToken;
         let after = if by_step {
             "after each step"
         } else {
