@@ -154,7 +154,11 @@ impl RunConfig {
                 "",
                 "data with a class or labels for each sequence",
             ),
-            With::OneNumber => (dataset.task.is_of_numbers(), "", "data with numbers to predict"),
+            With::OneNumber => (
+                dataset.task.is_of_numbers(),
+                "",
+                "data with a number to predict for each sequence or step",
+            ),
             With::NoValidation => (
                 dataset.validation.is_none(),
                 "",
