@@ -88,7 +88,7 @@ def test_what_is_no_number_is_refused():
 def test_every_setting_of_the_command_is_an_argument_of_one_of_the_estimators():
     of_classes = {"calibrate", "class_weight", "teacher", "teacher_weight", "teacher_temperature"}
     assert set(SequenceClassifier().get_params()) - set(SequenceRegressor().get_params()) == of_classes
-    assert set(SequenceRegressor().get_params()) - set(SequenceClassifier().get_params()) == {"loss", "quantiles"}
+    assert set(SequenceRegressor().get_params()) - set(SequenceClassifier().get_params()) == {"loss", "quantiles", "each_step"}
 
 
 A_ROW_IS_A_SEQUENCE = "a row is a sequence of one channel: its length may change, and its channels are not its columns"
