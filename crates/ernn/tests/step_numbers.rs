@@ -127,7 +127,7 @@ fn gradients_of_whole_models_agree_with_finite_differences() {
         };
         let batch = batch(&part);
         let (_, gradient) = loss(&model, &options, &batch);
-        for place in 0..gradient.len() {
+        for (place, own) in gradient.into_iter().enumerate() {
             let mut at = |shift: f64| {
                 model.parameters_mut()[place] += shift;
                 let found = loss(&model, &options, &batch).0;
@@ -135,7 +135,6 @@ fn gradients_of_whole_models_agree_with_finite_differences() {
                 found
             };
             let slope = (at(1e-6) - at(-1e-6)) / 2e-6;
-            let own = gradient[place];
             assert!((slope - own).abs() < 1e-7, "{kind} {place}: {slope} {own}");
         }
     }
