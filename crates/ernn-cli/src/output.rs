@@ -279,7 +279,10 @@ fn of_steps_or_numbers(part: &str, found: &Evaluation) -> String {
         }
         (_, Some(_)) => format!("{part} ({}): {score}, loss {:.4}", examples("step"), found.loss),
         _ => match &found.numbers {
-            Some(numbers) => format!("{part} ({}): {}", examples("sequence"), crate::numbers::text(numbers)),
+            Some(numbers) => {
+                let thing = if numbers.of_steps { "step" } else { "sequence" };
+                format!("{part} ({}): {}", examples(thing), crate::numbers::text(numbers))
+            }
             None => format!("{part} ({}): {score}", examples("sequence")),
         },
     }

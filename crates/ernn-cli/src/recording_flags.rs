@@ -36,6 +36,7 @@ pub struct RecordingFlags {
     #[arg(long, value_name = "SPAN")]
     max_gap: Option<Span>,
     /// What has a class: windows, or steps (each step of a window: sleep stages, phases of a gait); steps without a label count for nothing;
+    /// with --target what has numbers: steps of recordings, of tables with a row a step, or of arrays (load, angle, heart rate at each moment);
     /// or labels: a window, or any sequence of a table or an array, has none, one or several of them, as a|b in its label column, which may be
     /// empty [default: windows]
     #[arg(long, value_name = "WHAT", value_parser = named::<Aim>)]
@@ -77,6 +78,11 @@ impl RecordingFlags {
     /// Several labels can hold, of other data than recordings, too.
     pub fn asks_for_labels(&self) -> bool {
         self.task == Some(Aim::Labels)
+    }
+
+    /// Each step has a class, or numbers to predict.
+    pub fn asks_for_steps(&self) -> bool {
+        self.task == Some(Aim::Steps)
     }
 
     /// The flags, with whether each was given.

@@ -137,7 +137,9 @@ impl TableFlags {
         let labels = self.recordings.asks_for_labels();
         let applies = |flag: &str| table || (kind == Recordings && !OF_TABLES.contains(&flag));
         flags.extend(recordings.map(|(flag, given)| match flag {
-            "--task" if labels => (flag, given, numbers && kind != Ts, "tables and arrays of your own"),
+            "--task" if labels || (self.recordings.asks_for_steps() && !self.target.is_empty()) => {
+                (flag, given, numbers && kind != Ts, "tables and arrays of your own")
+            }
             _ => (flag, given, applies(flag), to(kind)),
         }));
         flags

@@ -201,6 +201,19 @@ impl Model {
         Ok(PyArray1::from_vec(py, found.map_err(exception)?))
     }
 
+    /// The same of each step of all sequences, one after the other, of a model of numbers of steps.
+    fn predict_step_numbers<'py>(
+        &self,
+        py: Python<'py>,
+        sequences: Arrays,
+        missing: Option<&str>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f32>>> {
+        let part = self.part(&sequences, missing)?;
+        let found = threads::run(py, threads, || evaluate::predict_step_numbers(&self.saved, &part, &[]))?;
+        Ok(PyArray1::from_vec(py, found.map_err(exception)?.concat()))
+    }
+
     /// What is worth saying about sequences of so many steps.
     fn length_note(&self, longest: usize) -> Option<String> {
         evaluate::length_note(&self.saved.model, longest)

@@ -59,6 +59,7 @@ fn as_dict(py: Python, found: Sequences) -> PyResult<Bound<PyDict>> {
     all.set_item("labels", part.labels.to_pyarray(py))?;
     all.set_item("step_labels", part.step_labels.to_pyarray(py))?;
     all.set_item("numbers", part.numbers.to_pyarray(py))?;
+    all.set_item("step_numbers", part.step_numbers.to_pyarray(py))?;
     all.set_item("groups", part.groups.to_pyarray(py))?;
     all.set_item("classes", found.classes)?;
     all.set_item("group_names", found.group_names)?;

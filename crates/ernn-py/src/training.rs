@@ -21,7 +21,7 @@ use crate::settings::Settings;
 /// The longest wait until Ctrl-C is noticed.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Sequences with a class, labels or numbers each, or a class for each step.
+/// Sequences with a class, labels or numbers each, or a class or numbers for each step.
 #[derive(FromPyObject)]
 pub struct Labelled<'py> {
     sequences: Arrays<'py>,
@@ -33,6 +33,9 @@ pub struct Labelled<'py> {
     numbers: Option<PyReadonlyArray1<'py, f32>>,
     /// The class of each step of all sequences one after the other, in the place of a class of each sequence.
     step_labels: Option<PyReadonlyArray1<'py, u32>>,
+    /// The numbers to predict of each step of all sequences one after the other, NaN for a step without any, in the place of those of each
+    /// sequence.
+    step_numbers: Option<PyReadonlyArray1<'py, f32>>,
     classes: Vec<String>,
     /// How much each sequence counts.
     weights: Option<PyReadonlyArray1<'py, f32>>,
@@ -52,6 +55,9 @@ impl Labelled<'_> {
         if let Some(numbers) = &self.numbers {
             train.numbers = numbers.as_slice()?.to_vec();
         }
+        if let Some(numbers) = &self.step_numbers {
+            train.step_numbers = numbers.as_slice()?.to_vec();
+        }
         if let Some(labels) = &self.step_labels {
             train.step_labels = labels.as_slice()?.to_vec();
         }
@@ -68,6 +74,7 @@ impl Labelled<'_> {
                 .collect(),
             classes: self.classes.clone(),
             task: match (&self.numbers, &self.indicators, &self.step_labels) {
+                _ if self.step_numbers.is_some() => Task::StepRegression,
                 (Some(_), _, _) => Task::Regression,
                 (_, Some(_), _) => Task::MultiLabel,
                 (_, _, Some(_)) => Task::StepClassification,
@@ -93,7 +100,8 @@ pub fn fit(
 ) -> PyResult<(Model, String)> {
     let mut config = settings.config.clone();
     let dataset = data.dataset(config.data.missing)?;
-    // The other tasks have no probabilities of classes.
+    // The other tasks have no probabilities of classes, and no runs of steps.
+    config.training.smooth &= dataset.task == Task::StepClassification;
     config.training.calibrate &= matches!(dataset.task, Task::Classification | Task::StepClassification);
     let options = Options {
         out: out.map_or(Out::Nowhere, Out::At),

@@ -88,7 +88,7 @@ def test_what_is_no_number_is_refused():
 def test_every_setting_of_the_command_is_an_argument_of_one_of_the_estimators():
     of_classes = {"calibrate", "class_weight", "teacher", "teacher_weight", "teacher_temperature"}
     assert set(SequenceClassifier().get_params()) - set(SequenceRegressor().get_params()) == of_classes
-    assert set(SequenceRegressor().get_params()) - set(SequenceClassifier().get_params()) == {"loss", "quantiles"}
+    assert set(SequenceRegressor().get_params()) - set(SequenceClassifier().get_params()) == {"loss", "quantiles", "each_step"}
 
 
 A_ROW_IS_A_SEQUENCE = "a row is a sequence of one channel: its length may change, and its channels are not its columns"
@@ -131,3 +131,49 @@ def test_several_numbers_have_their_units():
     assert model.score(X, both) == pytest.approx(r2_score(both, found))
     quantiles = small(epochs=2, quantiles=[0.2, 0.8]).fit(X, both).predict(X)
     assert quantiles.shape == (len(y), 2, 2)
+
+
+def slow(count=60, seed=0):
+    """Noise ``[count, 30, 2]`` and a slow mean of its first channel at each step, which every fourth step lacks."""
+    X = np.random.default_rng(seed).normal(size=(count, 30, 2)).astype(np.float32)
+    y = np.zeros((count, 30))
+    for step in range(30):
+        y[:, step] = 0.6 * (y[:, step - 1] if step else 0) + 0.4 * X[:, step, 0]
+    y = 300 + 40 * y
+    y[:, 3::4] = np.nan
+    return X, y
+
+
+def test_numbers_of_steps(tmp_path):
+    (X, y), (test, truth) = slow(), slow(20, seed=1)
+    model = small(each_step=True, epochs=40).fit(X, y)
+    assert model.score(test, truth) > 0.9 and model.report_["numbers"]["of_steps"]
+    said = model.predict(test)
+    assert said.shape == (20, 30) and said.dtype == np.float32
+    known = ~np.isnan(truth)
+    assert model.score(test, truth) == pytest.approx(r2_score(truth[known], said[known]))
+    half = model.score(test, truth, sample_weight=[1] * 10 + [0] * 10)
+    assert half == pytest.approx(r2_score(truth[:10][known[:10]], said[:10][known[:10]]))
+    stream = model.stream()
+    np.testing.assert_allclose([stream.push(step) for step in test[0]], said[0], rtol=1e-6)
+    model.save(tmp_path / "model.safetensors")
+    again = SequenceRegressor.load(tmp_path / "model.safetensors")
+    assert again.each_step
+    np.testing.assert_array_equal(again.predict(test), said)
+    np.testing.assert_array_equal(ernn.load(tmp_path / "model.safetensors").predict(test), said)
+
+
+def test_several_numbers_of_steps_of_unequal_lengths():
+    X, y = slow()
+    lists = [x[: 10 + index % 5] for index, x in enumerate(X)]
+    numbers = [np.stack([row, 2 * row - 1], 1)[: len(x)] for row, x in zip(y, lists)]
+    model = small(each_step=True, epochs=3, quantiles=[0.1, 0.9]).fit(lists, numbers)
+    said = model.predict(lists)
+    assert [one.shape for one in said[:6]] == [(10 + index % 5, 2, 2) for index in range(6)]
+    assert (said[0][..., 0] <= said[0][..., 1]).all()
+    with pytest.raises(ValueError, match=r"y, sequence 2: found shape \(10, 2\), expected \(11,\)"):
+        model.fit(lists, [row[:10] for row in numbers])
+    with pytest.raises(ValueError, match="no step with a number"):
+        model.fit(lists, [np.full(len(x), np.nan) for x in lists])
+    with pytest.raises(ValueError, match="y, sequence 1: expected numbers"):
+        model.fit(lists, [["a"] * len(x) for x in lists])

@@ -110,7 +110,7 @@ pub struct Batch<F: ernn_kernels::Real> {
     pub targets: Vec<u32>,
     /// Which labels each sequence has, `[sequences, labels]`, 0 or 1, where several can hold.
     pub indicators: Vec<u8>,
-    /// The numbers to predict, `[sequences, targets]`, for regression.
+    /// The numbers to predict, `[sequences, targets]`, for regression; `[steps, targets]`, NaN for a step without any, for that of steps.
     pub numbers: Vec<f32>,
     /// How much each sequence counts in the loss; empty: all the same.
     pub weights: Vec<f32>,
@@ -165,6 +165,7 @@ impl<F: Real> Batch<F> {
             self.targets.extend_from_slice(view.step_labels(index));
             self.indicators.extend_from_slice(view.indicators(index));
             self.numbers.extend(view.numbers_of(index));
+            self.numbers.extend(view.step_numbers(index));
             self.weights.extend(view.weight(index));
             self.tokens.extend_from_slice(view.tokens(index));
         }

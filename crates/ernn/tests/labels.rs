@@ -85,7 +85,7 @@ fn gradients_of_whole_models_agree_with_finite_differences() {
         model
             .loss_and_gradient(&batch, &options, &mut workspace, &mut gradient)
             .unwrap();
-        for place in 0..gradient.len() {
+        for (place, &own) in gradient.iter().enumerate() {
             let mut at = |shift: f64| {
                 model.parameters_mut()[place] += shift;
                 let found = model.loss_and_gradient(&batch, &options, &mut workspace, &mut unused);
@@ -93,11 +93,7 @@ fn gradients_of_whole_models_agree_with_finite_differences() {
                 found.unwrap().0
             };
             let slope = (at(1e-6) - at(-1e-6)) / 2e-6;
-            assert!(
-                (slope - gradient[place]).abs() < 1e-7,
-                "{kind} {place}: {slope} {}",
-                gradient[place]
-            );
+            assert!((slope - own).abs() < 1e-7, "{kind} {place}: {slope} {own}");
         }
     }
 }

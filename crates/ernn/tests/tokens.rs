@@ -29,7 +29,7 @@ fn config(task: Task, kinds: &[&str]) -> ModelConfig {
     let classes = match task {
         Task::Classification | Task::StepClassification | Task::MultiLabel => 3,
         Task::NextToken => VOCABULARY,
-        Task::Regression => 1,
+        Task::Regression | Task::StepRegression => 1,
     };
     ModelConfig {
         task,
@@ -55,6 +55,11 @@ fn sequences(task: Task) -> Part {
         Task::Classification => part.labels = vec![0, 2, 1],
         Task::StepClassification => part.step_labels = (0..11).map(|step| step % 3).collect(),
         Task::Regression => part.numbers = vec![0.5, -1.0, 2.0],
+        Task::StepRegression => {
+            part.step_numbers = (0..11)
+                .map(|step| if step % 4 == 1 { f32::NAN } else { step as f32 / 4.0 })
+                .collect();
+        }
         Task::MultiLabel => part.indicators = vec![1, 0, 1, 0, 0, 0, 0, 1, 0],
         Task::NextToken => {}
     }
@@ -97,11 +102,12 @@ fn finite_differences_agree(config: ModelConfig, options: &LossOptions<f64>) {
     assert!(gradient.iter().any(|slope| slope.abs() > 1e-3));
 }
 
-const TASKS: [Task; 4] = [
+const TASKS: [Task; 5] = [
     Task::Classification,
     Task::StepClassification,
     Task::NextToken,
     Task::Regression,
+    Task::StepRegression,
 ];
 
 #[test]

@@ -155,6 +155,7 @@ fn info(facts: &DatasetFacts, filled: bool, json: bool) -> Result<()> {
             &said
         }
         Task::Regression => "to learn: one number a sequence\n",
+        Task::StepRegression => "to learn: a number for each step\n",
         Task::MultiLabel => "to learn: which labels each sequence has (none, one or several)\n",
     };
     text += match facts.as_published {

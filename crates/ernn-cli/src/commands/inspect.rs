@@ -96,6 +96,10 @@ fn as_text(saved: &SavedModel, retrained: bool) -> String {
             derived => format!(" and {derived} derived ones"),
         },
         match config.task {
+            Task::StepRegression if config.classes > 1 => {
+                format!("{} at each step", names::counted(config.classes, "number"))
+            }
+            Task::StepRegression => "one number at each step".to_string(),
             Task::Regression if config.classes > 1 => names::counted(config.classes, "number"),
             Task::Regression => "one number".to_string(),
             Task::MultiLabel => format!("{} of which several can hold", counted(config.classes, "label")),

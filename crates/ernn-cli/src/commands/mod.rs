@@ -24,6 +24,7 @@ mod listening;
 mod predict_labels;
 mod predict_listen;
 mod predict_segments;
+mod predict_step_numbers;
 mod predict_stream;
 pub mod report;
 pub mod reproduce;

@@ -17,7 +17,9 @@ use super::predict_generate::{self, GenerateFlags};
 use super::predict_listen::Listen;
 use super::source::Source;
 use super::stream_steps::CANNOT_LOOK_AHEAD;
-use super::{listening, predict_forecast, predict_labels, predict_segments, predict_stream};
+use super::{
+    listening, predict_forecast, predict_labels, predict_segments, predict_step_numbers, predict_stream,
+};
 use crate::failure::{Failure, Result};
 use crate::output::{say, significant, timed};
 
@@ -132,6 +134,10 @@ pub fn run(arguments: &Arguments, given: &HashSet<String>) -> Result<()> {
     let (lines, problems) = match saved.model.config().task {
         Task::Regression => number_lines(&models, &sequences, arguments.form().format)?,
         Task::MultiLabel => predict_labels::lines(&models, &sequences, arguments.form())?,
+        Task::StepRegression => (
+            predict_step_numbers::lines(saved, &sequences, arguments.form().format)?,
+            Vec::new(),
+        ),
         Task::StepClassification => (
             predict_segments::lines(saved, &sequences, arguments.form())?,
             Vec::new(),
@@ -196,7 +202,11 @@ pub(super) fn shown(lines: String, format: Format) -> String {
 /// A model that says something at every step has nothing to say about a whole sequence.
 fn must_judge_sequences(saved: &SavedModel) -> Result<()> {
     let what = match saved.model.config().task {
-        Task::Classification | Task::StepClassification | Task::Regression | Task::MultiLabel => return Ok(()),
+        Task::Classification
+        | Task::StepClassification
+        | Task::StepRegression
+        | Task::Regression
+        | Task::MultiLabel => return Ok(()),
         Task::NextToken => "a token",
     };
     let problem = format!(
@@ -208,13 +218,15 @@ fn must_judge_sequences(saved: &SavedModel) -> Result<()> {
 
 /// What has a class was decided in training.
 fn must_be_cut_alike(saved: &SavedModel, options: &OpenOptions) -> Result<()> {
-    let of_steps = saved.model.config().task == Task::StepClassification;
+    let task = saved.model.config().task;
+    let of_steps = task.is_of_steps();
     let asked = options.table.recordings.aim == Aim::Steps;
     if of_steps == asked || !options.table.is_of_recordings() {
         return Ok(());
     }
+    let what = if task.is_of_numbers() { "a number" } else { "a class" };
     let has = if of_steps { "each step" } else { "each window" };
-    Err(Failure::Usage(format!("--task: this model gives a class for {has}")))
+    Err(Failure::Usage(format!("--task: this model gives {what} for {has}")))
 }
 
 /// New data as the model reads it: texts, recordings or numbers.

@@ -85,7 +85,7 @@ fn extend(segments: &mut Vec<Segment>, sequences: &Sequences, index: usize, step
 }
 
 /// The name of the recording that a window is of: `anna/17` is of `anna`.
-fn recording(window: &str, is_window: bool) -> String {
+pub(super) fn recording(window: &str, is_window: bool) -> String {
     let name = window.rsplit_once('/').map_or("1", |(recording, _)| recording);
     (if is_window { name } else { window }).to_string()
 }

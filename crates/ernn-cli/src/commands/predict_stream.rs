@@ -83,8 +83,10 @@ fn format_error(number: u64, found: &str, expected: &str) -> Error {
 
 fn header(saved: &SavedModel) -> String {
     match saved.model.config().task {
-        Task::Regression if saved.model.config().classes == 1 => "step,number".to_string(),
-        Task::Regression => format!("step,{}", joined(saved.output_names().iter().map(|name| quoted(name)))),
+        Task::Regression | Task::StepRegression if saved.model.config().classes == 1 => "step,number".to_string(),
+        Task::Regression | Task::StepRegression => {
+            format!("step,{}", joined(saved.output_names().iter().map(|name| quoted(name))))
+        }
         Task::NextToken => "step,token,p_token".to_string(),
         Task::MultiLabel => format!("step,{}", predict_labels::columns(&saved.classes)),
         Task::Classification | Task::StepClassification => {
@@ -119,10 +121,10 @@ fn said(saved: &SavedModel, stream: &Stream, form: Form) -> String {
     let class = prediction.class;
     let probability = |class: usize| significant(prediction.probabilities[class], form.digits);
     match (saved.model.config().task, form.format) {
-        (Task::Regression, Format::Csv) => {
+        (Task::Regression | Task::StepRegression, Format::Csv) => {
             format!("{step},{}", joined(stream.numbers().iter().map(f32::to_string)))
         }
-        (Task::Regression, Format::Json) => match &stream.numbers()[..] {
+        (Task::Regression | Task::StepRegression, Format::Json) => match &stream.numbers()[..] {
             [number] => json!({"step": step, "number": number}).to_string(),
             numbers => json!({"step": step, "numbers": by_name(saved, numbers)}).to_string(),
         },

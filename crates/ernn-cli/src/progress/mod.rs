@@ -236,7 +236,7 @@ impl Progress {
     fn epoch_line(&self, record: &EpochRecord, epochs: usize) -> String {
         let head = format!("{}epoch {}/{}", phase(record.phase), record.epoch, self.epochs);
         let accuracy = match self.task {
-            Task::Regression => String::new(),
+            Task::Regression | Task::StepRegression => String::new(),
             Task::MultiLabel => format!("all labels right {}", percent(record.train_accuracy)),
             _ => format!("accuracy {}", percent(record.train_accuracy)),
         };
@@ -268,7 +268,7 @@ fn validation(task: Task, record: &EpochRecord) -> String {
             let metric = Metric::MeanAveragePrecision;
             format!("validation {}", metric.phrase(metric.after(record).unwrap_or(0.0)))
         }
-        (Task::Regression, Some(_), _) => {
+        (Task::Regression | Task::StepRegression, Some(_), _) => {
             let metric = Metric::RootMeanSquaredError;
             let error = metric.after(record).unwrap_or(f64::NAN);
             format!("validation {}", metric.phrase(error))

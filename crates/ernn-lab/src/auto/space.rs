@@ -9,7 +9,7 @@ use toml::{Table, Value};
 use crate::compare::{Varied, parameters, value};
 use ernn::Result;
 use ernn::data::random::stream;
-use ernn::data::{Dataset, Task, Values};
+use ernn::data::{Dataset, Values};
 use ernn::train::{RunConfig, eta};
 
 const PURPOSE: &[u8; 8] = b"auto\0\0\0\0";
@@ -224,7 +224,7 @@ fn applies(name: &str, asked: &RunConfig, dataset: &Dataset) -> bool {
                     .devices(&dataset.feature_names)
                     .is_ok_and(|found| !found.is_empty())
         }
-        "input_warp" => numbers && dataset.task != Task::StepClassification,
+        "input_warp" => numbers && !dataset.task.is_of_steps(),
         _ => true,
     }
 }

@@ -57,6 +57,7 @@ fn summary(shown: &Shown) -> String {
         Task::NextToken => "The next token is to be learned.",
         Task::MultiLabel => "Which labels each sequence has is to be learned: none, one or several.",
         Task::Regression => "A number for each sequence is to be learned.",
+        Task::StepRegression => "A number for each step is to be learned.",
     };
     let parts = facts.parts.iter().map(|part| {
         let groups = match part.groups {

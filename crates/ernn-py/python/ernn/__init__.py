@@ -1,7 +1,7 @@
 """Small recurrent networks on long sequences: ERNN and its peers, trained fast.
 
 - :class:`ernn.SequenceClassifier`: a scikit-learn classifier of sequences.
-- :class:`ernn.SequenceRegressor`: a scikit-learn regressor, a number for each sequence.
+- :class:`ernn.SequenceRegressor`: a scikit-learn regressor, a number for each sequence, or for each step.
 - :class:`ernn.SequenceLabeler`: in the manner of scikit-learn, a class for each step.
 - :func:`ernn.windows`: logs, as tables or DataFrames, cut into windows with labels, groups and times.
 - :func:`ernn.load`: a model that the command ``ernn train`` or a classifier has saved.

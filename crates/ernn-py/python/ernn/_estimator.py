@@ -21,7 +21,7 @@ from ._sequences import Arrays, gather, threads
 
 
 class Learned:
-    """What the native side reads: sequences, and the class, the labels or the numbers of each, or the class of each step."""
+    """What the native side reads: sequences, and the class, the labels or the numbers of each, or the class or the numbers of each step."""
 
     def __init__(
         self,
@@ -34,6 +34,7 @@ class Learned:
         weights: Optional[np.ndarray] = None,
         numbers: Optional[np.ndarray] = None,
         step_labels: Optional[np.ndarray] = None,
+        step_numbers: Optional[np.ndarray] = None,
     ):
         self.sequences = sequences
         self.labels = None if labels is None else np.ascontiguousarray(labels).reshape(-1)
@@ -42,6 +43,7 @@ class Learned:
         self.weights = weights
         self.numbers = numbers
         self.step_labels = step_labels
+        self.step_numbers = step_numbers
         self.groups = None if groups is None else group_numbers(groups, len(sequences))
 
 

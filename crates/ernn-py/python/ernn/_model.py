@@ -7,12 +7,14 @@ from typing import Any, Dict, List, Optional, Tuple, Union
 import numpy as np
 
 from . import _ernn
-from ._sequences import Arrays, gather, threads
+from ._sequences import Arrays, gather, parted, threads
 
 PathLike = Union[str, "os.PathLike[str]"]
 
 # The task of models whose labels do not exclude each other.
 MULTI_LABEL = "multi-label"
+# The task of models that say numbers at each step.
+STEP_NUMBERS = "step-regression"
 
 
 class Model:
@@ -66,11 +68,13 @@ class Model:
         self, X: Any, *, channels_first: bool = False, missing: Optional[str] = None, n_jobs: Optional[int] = None
     ) -> np.ndarray:
         """Labels ``[N]`` of the likeliest classes: integers if all class names are, else the names; of a model of numbers the numbers
-        (float32); where several labels can hold 0 or 1 for each, ``[N, labels]``. Arguments as :meth:`predict_proba`.
+        (float32), of numbers of steps ``[N, T]``, or a list of ``[T_i]`` where lengths differ; where several labels can hold 0 or 1 for each, ``[N, labels]``. Arguments as :meth:`predict_proba`.
         """
         if self._native.task == "regression":
             sequences = self._gathered(X, channels_first)
             return self._native.predict_numbers(sequences, missing, threads(n_jobs)).reshape(len(sequences), *shape_of_numbers(self._native))
+        if self._native.task == STEP_NUMBERS:
+            return step_numbers(self._native, self._gathered(X, channels_first), missing, threads(n_jobs))
         if self._native.task == MULTI_LABEL:
             probabilities = self.predict_proba(X, channels_first=channels_first, missing=missing, n_jobs=n_jobs)
             return (probabilities >= 0.5).astype(np.int64)
@@ -126,7 +130,7 @@ class Stream:
     def __init__(self, model: Model):
         self._labels = labels_of(model.classes).tolist()
         self._stream = model._native.stream()
-        self._says_numbers = model._native.task == "regression"
+        self._says_numbers = model._native.task in ("regression", STEP_NUMBERS)
         self._shape = shape_of_numbers(model._native)
         self._says_labels = model._native.task == MULTI_LABEL
 
@@ -180,3 +184,9 @@ def shape_of_numbers(native: Any) -> Tuple[int, ...]:
     """The shape of the numbers that a model of numbers says of a sequence: none of one number, else targets, quantiles, or both."""
     targets, quantiles = native.numbers
     return ((targets,) if targets > 1 else ()) + ((len(quantiles),) if quantiles else ())
+
+
+def step_numbers(native: Any, sequences: Arrays, missing: Optional[str], threads_: int) -> Any:
+    """The numbers that a model of numbers of steps says: an array ``[N, T, ...]``, or a list of arrays ``[T_i, ...]``."""
+    found = native.predict_step_numbers(sequences, missing, threads_)
+    return parted(found.reshape(sequences.offsets[-1], *shape_of_numbers(native)), sequences.offsets)

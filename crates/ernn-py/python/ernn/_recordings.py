@@ -59,7 +59,7 @@ def windows(
     label, target, events
         The column with labels, or with numbers to predict, or a file of events (start, end, label).
     steps : bool
-        Whether each step has a class (``--task steps``).
+        Whether each step has a class, or with ``target`` a number (``--task steps``).
     group, series : str
         The column with the person, and that with the name of the recording.
     channels, ignore : list of str
@@ -121,6 +121,8 @@ def _answers(found: Dict[str, Any], offsets: np.ndarray) -> Any:
         return found["numbers"]
     if len(found["labels"]):
         return classes[found["labels"]].astype(str)
+    if len(found["step_numbers"]):
+        return parted(found["step_numbers"], offsets)
     steps = found["step_labels"]
     if not len(steps):
         return None

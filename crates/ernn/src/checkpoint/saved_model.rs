@@ -211,7 +211,7 @@ fn check_sizes(path: &Path, content: &Content, file: &TensorFile) -> Result<()> 
     };
     let names = match config.task {
         Task::Classification | Task::StepClassification | Task::MultiLabel => config.classes,
-        Task::NextToken | Task::Regression => 0,
+        Task::NextToken | Task::Regression | Task::StepRegression => 0,
     };
     named("class names", content.classes.len(), names)?;
     let vocabulary = config.embedding.as_ref().map_or(0, |embedding| embedding.vocabulary);
@@ -237,7 +237,7 @@ fn check_sizes(path: &Path, content: &Content, file: &TensorFile) -> Result<()> 
 fn check_targets(path: &Path, content: &Content) -> Result<()> {
     let (config, provenance) = (&content.config, &content.provenance);
     let targets = match config.task {
-        Task::Regression => config.targets(),
+        Task::Regression | Task::StepRegression => config.targets(),
         _ => 0,
     };
     for (what, found) in [

@@ -74,7 +74,7 @@ impl Augmentation {
             let found = format!("{size} for pictures or tokens");
             return Err(Error::setting(name, found, "0, or sequences of numbers"));
         }
-        if self.moves_steps() && task == Task::StepClassification {
+        if self.moves_steps() && task.is_of_steps() {
             let moving = self.named().into_iter().skip(1).find(|(_, size)| *size != 0.0);
             let (name, size) = moving.unwrap_or((name, size));
             let found = format!("{size} for steps with labels of their own");

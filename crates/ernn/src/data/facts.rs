@@ -122,7 +122,12 @@ impl PartFacts {
             class_counts = (0..classes).map(of_label).collect();
         }
         let ends = |[low, high]: [f32; 2], number: f32| [low.min(number), high.max(number)];
-        let of_target = |target: usize| (0..view.len()).filter_map(move |index| view.numbers_of(index).nth(target));
+        let of_target = |target: usize| {
+            (0..view.len()).flat_map(move |index| {
+                let of_steps = view.step_numbers(index).skip(target).step_by(view.targets());
+                view.numbers_of(index).nth(target).into_iter().chain(of_steps)
+            })
+        };
         PartFacts {
             targets: TargetScale::fit(view).unwrap_or_default(),
             target_ranges: (0..view.targets())

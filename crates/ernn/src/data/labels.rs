@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use super::label_sets;
-use super::{Dataset, LabelKind, Part, Sequences, TableOptions, Task, UNLABELLED};
+use super::{Aim, Dataset, LabelKind, Part, Sequences, TableOptions, Task, UNLABELLED};
 use crate::{Error, Result};
 
 /// Distinct texts in order of first appearance, each with its number.
@@ -119,10 +119,21 @@ pub(crate) fn check_classes(dataset: &Dataset, labels: LabelKind) -> Result<()> 
     Err(Error::data(&dataset.name, problem))
 }
 
-/// Refuses data without numbers to predict where they are asked for. New data of a model may lack them.
+/// Refuses data without numbers to predict where they are asked for, for each sequence or each step. New data of a model may lack them.
 pub(crate) fn check_target(dataset: &Dataset, options: &TableOptions) -> Result<()> {
-    if options.target.is_empty() || !options.of_model.is_empty() || dataset.task == Task::Regression {
+    let of_steps = options.recordings.aim == Aim::Steps;
+    let expected = if of_steps {
+        Task::StepRegression
+    } else {
+        Task::Regression
+    };
+    if options.target.is_empty() || !options.of_model.is_empty() || dataset.task == expected {
         return Ok(());
+    }
+    if dataset.task == Task::Regression {
+        let problem = "found one number a sequence, expected one a step, as --task steps says: a column of a table with a row a step, or an \
+                       array y of shape [sequences, steps]";
+        return Err(Error::data(&dataset.name, problem.to_string()));
     }
     let target = options.target.join(",");
     let found = match dataset.is_labelled() {

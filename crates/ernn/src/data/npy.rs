@@ -162,8 +162,10 @@ fn stacked(
     }
     let Beside { labels, lengths, .. } = beside;
     let several = |own: &Array| !options.table.target.is_empty() && own.shape.len() == 2;
+    let of_steps = options.table.has_step_targets();
     for (what, own) in [("label", labels), ("length", lengths)] {
         match own {
+            Some(own) if what == "label" && of_steps => own.must_be_some_a_step(sequences, steps)?,
             Some(own) if what == "label" && several(own) => own.must_be_some_a_sequence(sequences)?,
             Some(own) => own.must_be_one_a_sequence(what, sequences)?,
             None => {}
@@ -187,6 +189,10 @@ fn stacked(
             values.push(array.value(index, &mut raw, || place(at))?);
         }
         let label = match labels {
+            Some(labels) if of_steps => {
+                labels.step_targets(sequence, steps, &mut raw)?;
+                None
+            }
             Some(labels) if !options.table.target.is_empty() => {
                 let targets = labels.shape.get(1).copied().unwrap_or(1);
                 for target in 0..targets {
@@ -343,6 +349,27 @@ impl<'a> Array<'a> {
         Ok(value)
     }
 
+    /// Takes the numbers to predict of the steps of a sequence, `[steps, targets]`; NaN where a step has none.
+    fn step_targets(&self, sequence: usize, steps: usize, raw: &mut Raw) -> Result<()> {
+        let targets = self.shape.get(2).copied().unwrap_or(1);
+        for (step, target) in (0..steps).flat_map(|step| (0..targets).map(move |target| (step, target))) {
+            let index = [sequence, step, target];
+            let place = || format!(", sequence {}, step {}", sequence + 1, step + 1);
+            let Some(number) = self.number(self.offset(&index[..self.shape.len()])) else {
+                return Err(self.error(&place(), "text", "a number, as --target says"));
+            };
+            let value = number as f32;
+            if value.is_infinite() {
+                let expected = "a finite number of at most 3.4e38 in size, or NaN for a step without one";
+                return Err(self.error(&place(), &number.to_string(), expected));
+            }
+            raw.part.step_numbers.push(value);
+        }
+        raw.targets.wanted = true;
+        raw.of_steps = true;
+        Ok(())
+    }
+
     /// Takes a number to predict of a sequence, which is no label.
     fn target(&self, offset: usize, sequence: usize, raw: &mut Raw) -> Result<()> {
         let place = format!(", sequence {}", sequence + 1);
@@ -360,6 +387,20 @@ impl<'a> Array<'a> {
         raw.targets.numbers.push(value);
         raw.targets.wanted = true;
         Ok(())
+    }
+
+    /// Refuses an array that does not hold numbers for each step.
+    fn must_be_some_a_step(&self, sequences: usize, steps: usize) -> Result<()> {
+        match self.shape[..] {
+            [own, of_each] if (own, of_each) == (sequences, steps) => Ok(()),
+            [own, of_each, targets] if (own, of_each) == (sequences, steps) && targets > 0 => Ok(()),
+            _ => {
+                let expected = format!(
+                    "[{sequences}, {steps}] or [{sequences}, {steps}, targets], the numbers to predict of each step"
+                );
+                Err(self.error("", &format!("an array of shape {:?}", self.shape), &expected))
+            }
+        }
     }
 
     /// Refuses an array that does not hold numbers for each sequence.

@@ -23,6 +23,9 @@ pub struct Part {
     pub indicators: Vec<u8>,
     /// The numbers to predict, `[sequences, targets]`, for [`Task::Regression`]; otherwise empty.
     pub numbers: Vec<f32>,
+    /// The numbers to predict of each step, `[steps, targets]`, for [`Task::StepRegression`]; otherwise empty. A step without a target is all NaN:
+    /// nothing is learned from it, and it judges nothing.
+    pub step_numbers: Vec<f32>,
     /// How much each sequence counts in the training loss of [`Task::Classification`]; empty: all the same.
     pub weights: Vec<f32>,
     /// The group (subject, speaker, session) of each sequence; empty where the data names none. A validation split never
@@ -102,15 +105,41 @@ impl Part {
         name.cloned().unwrap_or_else(|| (sequence + 1).to_string())
     }
 
-    /// Numbers to predict of each sequence; 0 where there are none.
+    /// Numbers to predict of each sequence, or of each step; 0 where there are none.
     pub fn targets(&self) -> usize {
-        self.numbers.len().checked_div(self.len()).unwrap_or(0)
+        let of = |numbers: &[f32], examples| numbers.len().checked_div(examples).unwrap_or(0);
+        of(&self.numbers, self.len()).max(of(&self.step_numbers, self.steps()))
     }
 
-    /// The numbers to predict of a sequence, one a target.
+    /// The numbers to predict of a sequence, one a target; empty if it has none of its own.
     pub fn numbers_of(&self, sequence: usize) -> &[f32] {
-        let targets = self.targets();
+        let targets = self.numbers.len() / self.len().max(1);
         &self.numbers[sequence * targets..(sequence + 1) * targets]
+    }
+
+    /// The numbers to predict of the steps of a sequence, `[length, targets]`; empty if steps have none.
+    pub fn step_numbers_of(&self, sequence: usize) -> &[f32] {
+        let targets = self.step_numbers.len() / self.steps().max(1);
+        &self.step_numbers[self.offsets[sequence] * targets..self.offsets[sequence + 1] * targets]
+    }
+
+    /// A step has all numbers or none: where some are missing all are, and where no step has any there are none. Gives the number of steps that
+    /// had some.
+    pub(super) fn keep_whole_steps(&mut self) -> usize {
+        let targets = self.step_numbers.len() / self.steps().max(1);
+        let (mut torn, mut whole) = (0, 0);
+        for step in self.step_numbers.chunks_exact_mut(targets.max(1)) {
+            let missing = step.iter().filter(|number| number.is_nan()).count();
+            torn += usize::from(missing > 0 && missing < targets);
+            whole += usize::from(missing == 0);
+            if missing > 0 {
+                step.fill(f32::NAN);
+            }
+        }
+        if whole == 0 {
+            self.step_numbers.clear();
+        }
+        torn
     }
 
     /// Which labels a sequence has, one entry a label; empty if there are none.
@@ -289,6 +318,11 @@ impl Part {
                 .flat_map(|&index| self.numbers_of(index))
                 .copied()
                 .collect(),
+            step_numbers: indices
+                .iter()
+                .flat_map(|&index| self.step_numbers_of(index))
+                .copied()
+                .collect(),
             weights: weights(&self.weights),
             offsets,
             values,
@@ -327,6 +361,20 @@ pub enum Task {
     Regression,
     /// Which of some labels each sequence has: none, one or several.
     MultiLabel,
+    /// A number for each step, or several.
+    StepRegression,
+}
+
+impl Task {
+    /// Whether numbers are learned, of sequences or of steps.
+    pub fn is_of_numbers(self) -> bool {
+        matches!(self, Task::Regression | Task::StepRegression)
+    }
+
+    /// Whether each step has a class, or numbers, of its own.
+    pub fn is_of_steps(self) -> bool {
+        matches!(self, Task::StepClassification | Task::StepRegression)
+    }
 }
 
 /// Labelled sequences with names; the test part is for `evaluate` alone.
@@ -438,11 +486,13 @@ mod tests {
         part.filled = vec![1, 4, 7];
         part.weights = vec![0.5, 1.0, 2.0];
         part.numbers = vec![1.0, 10.0, 2.0, 20.0, 3.0, 30.0];
+        part.step_numbers = vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0];
         part.indicators = vec![1, 0, 0, 1, 1, 1];
         part.names = ["one", "two", "three"].map(String::from).into();
         let chosen = part.select(&[2, 1]);
         assert_eq!(chosen.names, ["three", "two"]);
         assert_eq!(chosen.indicators, [1, 1, 0, 1]);
+        assert_eq!(chosen.step_numbers, [7.0, 8.0, 3.0, 4.0, 5.0, 6.0]);
         assert_eq!(
             (&chosen.numbers[..], chosen.targets()),
             (&[3.0, 30.0, 2.0, 20.0][..], 2)

@@ -37,7 +37,7 @@ pub(crate) struct Raw {
     pub first_missing: Option<String>,
     /// From when to when each sequence goes, as a person says it, of windows of recordings; else empty.
     pub times: Vec<[String; 2]>,
-    /// A class for each step is to be learned.
+    /// A class, or numbers, of each step are to be learned. The numbers stand in the part, each step's own, NaN for a missing one.
     pub of_steps: bool,
     /// When each step of a window begins, and when the last one ends, where each step has a class; else empty.
     pub step_times: Vec<Vec<String>>,
@@ -186,7 +186,9 @@ pub(crate) fn assemble(name: &str, mut train: Raw, others: [Option<Raw>; 2]) -> 
         validation: validation?,
         test: test?,
         feature_names: train.feature_names,
-        task: if train.of_steps {
+        task: if train.of_steps && train.targets.wanted {
+            Task::StepRegression
+        } else if train.of_steps {
             Task::StepClassification
         } else if train.of_sets {
             Task::MultiLabel
@@ -221,6 +223,12 @@ fn take_targets(raw: &mut Raw) -> Result<()> {
         return Err(Error::format(&raw.path, place, "a missing value", expected));
     }
     raw.part.numbers = std::mem::take(&mut raw.targets.numbers);
+    let torn = raw.part.keep_whole_steps();
+    if torn > 0 {
+        let steps = crate::names::counted(torn, "step");
+        let note = format!("{steps} with some of the numbers to predict, but not all, count as steps without any");
+        raw.notes.push(note);
+    }
     Ok(())
 }
 
@@ -241,13 +249,15 @@ fn fit_to(train: &Raw, classes: &[String], mut raw: Raw) -> Result<Part> {
         _ => {}
     }
     match (raw.targets.wanted, train.targets.wanted) {
+        (false, true) if train.of_steps => return differs("no numbers to predict", "one a step"),
         (false, true) => return differs("no numbers to predict", "one a sequence"),
         (true, false) => return differs("numbers to predict", "none"),
         _ => {}
     }
     if raw.part.targets() != train.part.targets() {
         let [found, expected] = [&raw.part, &train.part].map(|part| part.targets().to_string());
-        return differs(&format!("{found} numbers to predict of each sequence"), &expected);
+        let each = if train.of_steps { "step" } else { "sequence" };
+        return differs(&format!("{found} numbers to predict of each {each}"), &expected);
     }
     match ChannelMatch::of(&train.feature_names, &raw.feature_names) {
         ChannelMatch::Same | ChannelMatch::Unnamed => {}

@@ -1,7 +1,7 @@
-//! Numbers to predict, one or several a sequence, on the scale on which they are learned: each target on its own.
+//! Numbers to predict, one or several a sequence or a step, on the scale on which they are learned: each target on its own.
 //!
 //! ```text
-//! z[n] = (y[n] - m) / s          m: mean, s: standard deviation of the numbers of the sequences to train on (1 if they are all alike)
+//! z[n] = (y[n] - m) / s          m: mean, s: standard deviation of the numbers of the sequences to train on (1 if they are all alike); of steps those that have numbers
 //! y[n] = s (w h[n] + b) + m = (s w) h[n] + (s b + m)     what the readout (w, b) of z gives as a number in the data's own unit
 //! ```
 //!
@@ -32,11 +32,21 @@ impl TargetScale {
     }
 
     fn fit_one(view: &View, target: usize) -> Result<Self> {
-        let numbers = (0..view.len()).filter_map(|index| view.numbers_of(index).nth(target));
+        let targets = view.targets();
+        let known = |number: &f32| !number.is_nan();
+        let numbers = (0..view.len()).flat_map(|index| {
+            let of_steps = view.step_numbers(index).skip(target).step_by(targets).filter(known);
+            view.numbers_of(index).nth(target).into_iter().chain(of_steps)
+        });
         let numbers: Vec<f64> = numbers.map(f64::from).collect();
         if let Some(place) = numbers.iter().position(|number| !number.is_finite()) {
             let problem = format!(
-                "sequence {}: found {}, expected a finite number to predict",
+                "{} {}: found {}, expected a finite number to predict",
+                if view.numbers_of(0).next().is_some() {
+                    "sequence"
+                } else {
+                    "number"
+                },
                 place + 1,
                 numbers[place]
             );
@@ -112,6 +122,25 @@ mod tests {
         let of = |mean, deviation| TargetScale { mean, deviation };
         assert_eq!(scales, [of(15.0, 5.0), of(-2.0, 1.0)]);
         assert_eq!(view.scaled(&scales).numbers_of(0).collect::<Vec<_>>(), [1.0, -1.0]);
+    }
+
+    #[test]
+    fn steps_without_numbers_count_for_nothing() {
+        let mut part = Part::new(1);
+        part.push(&[0.0; 3], None, None);
+        part.push(&[0.0; 2], None, None);
+        let nothing = f32::NAN;
+        part.step_numbers = vec![10.0, 1.0, nothing, nothing, 20.0, 3.0, nothing, nothing, 60.0, 5.0];
+        let view = View::of(&part);
+        let scales = TargetScale::fit(&view).unwrap();
+        // numpy: nanmean, nanstd of each column
+        assert_eq!([scales[0].mean, scales[1].mean], [30.0, 3.0]);
+        assert!((scales[0].deviation - 21.602_468_994_692_867).abs() < 1e-12);
+        let scaled: Vec<f32> = view.scaled(&scales).step_numbers(1).collect();
+        assert!(
+            scaled[0].is_nan() && scaled[1].is_nan() && (scaled[2] - 1.388_730_2).abs() < 1e-6,
+            "{scaled:?}"
+        );
     }
 
     #[test]

@@ -248,16 +248,36 @@ impl<'a> View<'a> {
     /// The numbers to predict of a sequence, one a target; nothing if there are none.
     pub fn numbers_of(&self, index: usize) -> impl Iterator<Item = f32> {
         let (part, sequence) = self.member(index);
-        let numbers = part.numbers_of(sequence).iter().enumerate();
-        numbers.map(|(target, &number)| self.scales.get(target).map_or(number, |scale| scale.scaled(number)))
+        self.on_scale(part.numbers_of(sequence), part.targets())
     }
 
-    /// Numbers to predict of each sequence; 0 where there are none.
+    /// The numbers to predict of the steps of a sequence, `[length, targets]`, NaN for a step without any; nothing if steps have none.
+    pub fn step_numbers(&self, index: usize) -> impl Iterator<Item = f32> {
+        let (part, sequence) = self.member(index);
+        self.on_scale(part.step_numbers_of(sequence), part.targets())
+    }
+
+    /// Numbers `[.., targets]` on the scales of their targets.
+    fn on_scale(&self, numbers: &'a [f32], targets: usize) -> impl Iterator<Item = f32> {
+        let numbers = numbers.iter().enumerate();
+        numbers.map(move |(place, &number)| match self.scales.get(place % targets.max(1)) {
+            Some(scale) => scale.scaled(number),
+            None => number,
+        })
+    }
+
+    /// Numbers to predict of each sequence, or of each step; 0 where there are none.
     pub fn targets(&self) -> usize {
         match self.is_empty() {
             true => 0,
             false => self.member(0).0.targets(),
         }
+    }
+
+    /// Steps that have numbers to predict.
+    pub fn steps_with_numbers(&self) -> usize {
+        let known = (0..self.len()).flat_map(|index| self.step_numbers(index));
+        known.filter(|number| !number.is_nan()).count() / self.targets().max(1)
     }
 
     /// The class of each step of a sequence; empty if steps have none.

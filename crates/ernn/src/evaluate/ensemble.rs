@@ -342,6 +342,7 @@ fn described(task: Task) -> &'static str {
         Task::Regression => "a number for a sequence",
         Task::MultiLabel => "several labels for a sequence",
         Task::StepClassification => "a class at every step",
+        Task::StepRegression => "a number at every step",
         Task::NextToken => "a token at every step",
     }
 }

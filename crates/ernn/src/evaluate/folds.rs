@@ -257,7 +257,7 @@ impl Evaluation {
             Task::Classification | Task::StepClassification => {
                 Self::of_confusion(parts, total / examples.max(1) as f64)
             }
-            Task::Regression => {
+            Task::Regression | Task::StepRegression => {
                 let part = |part: &&Evaluation| (part.examples, part.numbers.clone().unwrap_or_default());
                 let reports: Vec<(usize, NumberReport)> = parts.iter().map(part).collect();
                 let reports: Vec<_> = reports.iter().map(|(count, report)| (*count, report)).collect();

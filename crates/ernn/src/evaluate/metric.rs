@@ -40,7 +40,7 @@ impl Metric {
         match task {
             Task::Classification | Task::StepClassification => Metric::Accuracy,
             Task::NextToken => Metric::Perplexity,
-            Task::Regression => Metric::RootMeanSquaredError,
+            Task::Regression | Task::StepRegression => Metric::RootMeanSquaredError,
             Task::MultiLabel => Metric::MeanAveragePrecision,
         }
     }

@@ -20,6 +20,7 @@ mod segments;
 mod smooth;
 mod spread;
 pub mod statistics;
+mod steps;
 mod stream;
 
 pub use answers::{Answer, label_each, number_each, predict_each};
@@ -43,6 +44,8 @@ pub use report::{ClassReport, Evaluation};
 pub use segments::{Segments, Timeline};
 pub(crate) use smooth::choose_penalty;
 pub use spread::{Spread, mean};
+use steps::{evaluate_steps, step_logits_in, step_number_answers};
+pub use steps::{predict_step_numbers, predict_steps};
 pub use stream::Stream;
 pub(crate) use stream::for_streams;
 
@@ -123,6 +126,7 @@ fn must_be(saved: &SavedModel, task: Task) -> Result<()> {
     }
     let what = match task {
         Task::Regression => "a number for a sequence",
+        Task::StepRegression => "a number for each step",
         Task::StepClassification => "a class for each step",
         Task::MultiLabel => "several labels for a sequence",
         _ => "classes of sequences",
@@ -176,7 +180,7 @@ pub(crate) fn evaluate_in_training(
     loss: NumberLoss,
 ) -> Result<Evaluation> {
     let own = loss == NumberLoss::Mse || !model.config().quantiles.is_empty();
-    if model.config().task != Task::Regression || own {
+    if !model.config().task.is_of_numbers() || own {
         return evaluate_normalized(model, classes, part);
     }
     let mut workspace = Workspace::default();
@@ -208,7 +212,7 @@ fn measured(model: &Model<f32>, classes: &[String], part: &View, saved: Option<&
             let indicators = indicators_of(part, classes.len())?;
             logits_in(model, part, &mut workspace).map(|logits| of_labels(classes, &logits, &indicators))
         }
-        Task::Regression => {
+        Task::Regression | Task::StepRegression => {
             let answers = number_answers(model, part, &mut workspace)?;
             Ok(Evaluation::of_numbers(&match saved {
                 Some(saved) => answers.known_to(saved, part),
@@ -257,66 +261,6 @@ fn labels_of(part: &View, classes: usize) -> Result<Vec<u32>> {
     Ok(labels)
 }
 
-/// Each step that has a label is an example; segments go through windows that follow each other.
-fn evaluate_steps(
-    model: &Model<f32>,
-    classes: &[String],
-    part: &View,
-    decision: &Decision,
-    workspace: &mut Workspace<f32>,
-) -> Result<Evaluation> {
-    let found = step_logits_in(model, part, workspace)?;
-    let mut labels = Vec::new();
-    let (mut losses, mut said) = (Vec::new(), Vec::new());
-    let called = smooth::smoothed(part, &found, classes.len(), decision.penalty());
-    for (index, logits) in found.iter().enumerate() {
-        let own = part.step_labels(index);
-        if let Some(label) = own
-            .iter()
-            .find(|&&label| label != UNLABELLED && label as usize >= classes.len())
-        {
-            let problem = format!("found class number {label}, expected one below {}", classes.len());
-            return Err(unusable(problem));
-        }
-        for ((row, &label), &class) in rows(logits, classes.len())
-            .zip(own)
-            .zip(&called[index])
-            .filter(|((_, label), _)| **label != UNLABELLED)
-        {
-            labels.push(label);
-            losses.push(loss(row, label));
-            said.push(Prediction {
-                class: class as usize,
-                ..prediction(row)
-            });
-        }
-    }
-    if labels.is_empty() {
-        return Err(unusable("found no step with a label, expected some".to_owned()));
-    }
-    let mut evaluation = Evaluation::of_predictions(classes, &labels, &said, losses.into_iter());
-    evaluation.segments = Some(Segments::of(part, &called));
-    Ok(evaluation)
-}
-
-/// The logits of each step, `[steps, classes]` for each sequence, in the order of the part.
-fn step_logits_in(model: &Model<f32>, part: &View, workspace: &mut Workspace<f32>) -> Result<Vec<Vec<f32>>> {
-    let classes = model.config().classes;
-    let mut all = vec![Vec::new(); part.len()];
-    let mut batch = Batch::new();
-    for members in batch::plan(part, BATCH, None) {
-        batch.fill(part, &members, None);
-        let found = model.step_logits(&batch, workspace)?;
-        let mut rest = &found[..];
-        for member in members {
-            let (own, others) = rest.split_at(part.length(member) * classes);
-            all[member] = own.to_vec();
-            rest = others;
-        }
-    }
-    Ok(all)
-}
-
 /// The logits `[examples, classes]` of all examples of a prepared part that have a class, sequences or steps, and these classes.
 pub(crate) fn judged_logits(model: &Model<f32>, part: &View) -> Result<(Vec<f32>, Vec<u32>)> {
     let classes = model.config().classes;
@@ -336,36 +280,6 @@ pub(crate) fn judged_logits(model: &Model<f32>, part: &View) -> Result<(Vec<f32>
         }
     }
     Ok((kept, labels))
-}
-
-/// What the model says at each step of raw sequences; `names` as in [`predict_named`].
-///
-/// # Errors
-/// If the sequences do not fit the model, it gives no class for each step, or what it gives is not finite.
-pub fn predict_steps<'a>(
-    saved: &SavedModel,
-    part: impl Into<View<'a>>,
-    names: &[String],
-) -> Result<Vec<Vec<Prediction>>> {
-    must_be(saved, Task::StepClassification)?;
-    let part = prepared(saved, part.into())?;
-    let found = step_logits_in(&saved.model, &part, &mut Workspace::default())?;
-    if let Some((sequence, value)) =
-        (0..found.len()).find_map(|sequence| Some((sequence, not_finite(&found[sequence])?)))
-    {
-        return Err(unusable(no_answer(&part, sequence, names, value)));
-    }
-    let classes = saved.classes.len();
-    let called = smooth::smoothed(&part, &found, classes, saved.decision.penalty());
-    let answer = |(row, &class): (&[f32], &u32)| Prediction {
-        class: class as usize,
-        ..prediction(row)
-    };
-    Ok(found
-        .iter()
-        .zip(&called)
-        .map(|(logits, called)| rows(logits, classes).zip(called).map(answer).collect())
-        .collect())
 }
 
 /// The place of the largest number, the first of equals.
@@ -414,6 +328,9 @@ impl Total {
 
 /// What the model says of each sequence, and what is true.
 fn number_answers(model: &Model<f32>, part: &View, workspace: &mut Workspace<f32>) -> Result<NumberAnswers> {
+    if model.config().task == Task::StepRegression {
+        return step_number_answers(model, part, workspace);
+    }
     let targets = numbers_of(part, model.config().targets())?;
     let found = logits_in(model, part, workspace)?;
     Ok(NumberAnswers::of(model.config(), &found, &targets))

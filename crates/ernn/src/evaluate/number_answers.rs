@@ -23,6 +23,8 @@ pub(crate) struct NumberAnswers {
     pub baselines: Vec<(String, Vec<f64>)>,
     /// All targets have one unit: a picture may show them together.
     pub one_unit: bool,
+    /// They are those of steps, and not of sequences.
+    pub of_steps: bool,
 }
 
 impl NumberAnswers {
@@ -52,7 +54,7 @@ impl NumberAnswers {
         }
     }
 
-    /// Sequences.
+    /// Sequences, or steps.
     pub fn len(&self) -> usize {
         self.targets.len() / self.names.len().max(1)
     }
@@ -90,6 +92,7 @@ impl NumberAnswers {
         let rows: Vec<(&[f64], f64)> = rows.map(|(row, &own)| (row, own)).skip(target).step_by(count).collect();
         NumberReport {
             name: (count > 1).then(|| self.names[target].clone()),
+            of_steps: self.of_steps,
             quantiles: (!self.quantiles.is_empty()).then(|| QuantileReport::new(&self.quantiles, &rows)),
             baselines: self
                 .baselines

@@ -20,6 +20,9 @@ pub struct NumberReport {
     /// Which of several targets this is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// Whether steps have these numbers, and not sequences.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub of_steps: bool,
     /// In the unit of the numbers.
     pub mean_absolute_error: f64,
     /// In the unit of the numbers.
@@ -201,6 +204,7 @@ impl NumberReport {
             .collect();
         NumberReport {
             name: parts.first().and_then(|(_, part)| part.name.clone()),
+            of_steps: parts.iter().any(|(_, part)| part.of_steps),
             baselines: Baseline::pooled(parts),
             quantiles: QuantileReport::pooled(&quantiles),
             targets: Vec::new(),

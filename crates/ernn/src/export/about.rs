@@ -106,17 +106,27 @@ pub(super) fn output(saved: &SavedModel) -> Option<String> {
         );
     }
     let config = saved.model.config();
-    (config.task == Task::Regression).then(|| match (config.classes, target_name(saved)) {
-        (1, Some(name)) if config.quantiles.is_empty() => {
-            format!("It says one number, \"{name}\" of the training data, in its unit.")
-        }
-        (1, _) if config.quantiles.is_empty() => "It says one number, in the unit of the training data.".to_string(),
-        (count, _) => format!(
-            "It says {}, in the units of the training data: {}.",
-            counted(count, "number"),
-            list(&output_names(saved))
-        ),
-    })
+    let each = if config.task == Task::StepRegression {
+        " at each step"
+    } else {
+        ""
+    };
+    config
+        .task
+        .is_of_numbers()
+        .then(|| match (config.classes, target_name(saved)) {
+            (1, Some(name)) if config.quantiles.is_empty() => {
+                format!("It says one number{each}, \"{name}\" of the training data, in its unit.")
+            }
+            (1, _) if config.quantiles.is_empty() => {
+                format!("It says one number{each}, in the unit of the training data.")
+            }
+            (count, _) => format!(
+                "It says {}{each}, in the units of the training data: {}.",
+                counted(count, "number"),
+                list(&output_names(saved))
+            ),
+        })
 }
 
 #[cfg(test)]

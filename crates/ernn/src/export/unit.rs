@@ -8,7 +8,7 @@
 //! Differences are counted in deviations: a thousandth of a number far from 0 would be much, of one near 0 nothing.
 
 use crate::checkpoint::SavedModel;
-use crate::data::{TargetScale, Task};
+use crate::data::TargetScale;
 
 /// Mean and deviation of the numbers that each output of a model of numbers was trained on; 0 and 1 where it does not know them.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,7 +23,7 @@ impl Unit {
     /// None for a model that says something else.
     pub fn of(saved: &SavedModel) -> Option<Self> {
         let config = saved.model.config();
-        if config.task != Task::Regression {
+        if !config.task.is_of_numbers() {
             return None;
         }
         let quantiles = config.quantiles.len().max(1);
@@ -102,7 +102,7 @@ fn difference(expected: f32, found: f32, deviation: f64) -> f64 {
 
 /// What the outputs of a model of numbers are called: the column of the data, the quantile, or both; none of a model of classes.
 pub(super) fn output_names(saved: &SavedModel) -> Vec<String> {
-    if saved.model.config().task != Task::Regression {
+    if !saved.model.config().task.is_of_numbers() {
         return Vec::new();
     }
     let config = saved.model.config();

@@ -18,6 +18,6 @@ pub use distillation::{Distillation, SoftTargets, distilled_cross_entropy};
 pub use dropout::{apply_mask, dropout_mask};
 pub use label_loss::{all_right, binary_cross_entropy, label_loss, sigmoid};
 pub use loss::{balanced_class_weights, cross_entropy, softmax, weighted_cross_entropy};
-pub use number_loss::{NumberLoss, number_loss};
-pub use pinball::{pinball, pinball_loss};
+pub use number_loss::{NumberLoss, number_loss, number_loss_sum};
+pub use pinball::{pinball, pinball_loss, pinball_loss_sum};
 pub use readout::Readout;

@@ -64,8 +64,22 @@ impl NumberLoss {
 /// # Panics
 /// If there is not one target a prediction.
 pub fn number_loss<F: Real>(kind: NumberLoss, predictions: &[F], targets: &[f32], gradient: &mut Vec<F>) -> F {
-    assert_eq!(predictions.len(), targets.len(), "one target a prediction");
     let share = F::ONE / F::from_f64(targets.len().max(1) as f64);
+    number_loss_sum(kind, predictions, targets, share, gradient) * share
+}
+
+/// The sum of the losses of some of a batch's predictions; sets the gradient of `share` times it.
+///
+/// # Panics
+/// If there is not one target a prediction.
+pub fn number_loss_sum<F: Real>(
+    kind: NumberLoss,
+    predictions: &[F],
+    targets: &[f32],
+    share: F,
+    gradient: &mut Vec<F>,
+) -> F {
+    assert_eq!(predictions.len(), targets.len(), "one target a prediction");
     let pairs = predictions.iter().zip(targets);
     gradient.clear();
     gradient.extend(pairs.map(|(&found, &target)| found - F::from_f64(f64::from(target))));
@@ -73,7 +87,7 @@ pub fn number_loss<F: Real>(kind: NumberLoss, predictions: &[F], targets: &[f32]
     gradient
         .iter_mut()
         .for_each(|error| *error = kind.slope(*error) * share);
-    loss * share
+    loss
 }
 
 #[cfg(test)]

@@ -31,12 +31,26 @@ fn slope<F: Real>(quantile: f64, error: F) -> F {
 /// # Panics
 /// If there is not one prediction for each target and quantile.
 pub fn pinball_loss<F: Real>(quantiles: &[f64], predictions: &[F], targets: &[f32], gradient: &mut Vec<F>) -> F {
+    let share = F::ONE / F::from_f64(predictions.len().max(1) as f64);
+    pinball_loss_sum(quantiles, predictions, targets, share, gradient) * share
+}
+
+/// The sum of the losses of some of a batch's predictions; sets the gradient of `share` times it.
+///
+/// # Panics
+/// As [`pinball_loss`].
+pub fn pinball_loss_sum<F: Real>(
+    quantiles: &[f64],
+    predictions: &[F],
+    targets: &[f32],
+    share: F,
+    gradient: &mut Vec<F>,
+) -> F {
     assert_eq!(
         predictions.len(),
         targets.len() * quantiles.len(),
         "one prediction for each target and quantile"
     );
-    let share = F::ONE / F::from_f64(predictions.len().max(1) as f64);
     let mut loss = F::ZERO;
     gradient.clear();
     for (row, &target) in predictions.chunks_exact(quantiles.len()).zip(targets) {
@@ -46,7 +60,7 @@ pub fn pinball_loss<F: Real>(quantiles: &[f64], predictions: &[F], targets: &[f3
             gradient.push(slope(quantile, error) * share);
         }
     }
-    loss * share
+    loss
 }
 
 #[cfg(test)]

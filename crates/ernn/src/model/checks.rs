@@ -67,6 +67,19 @@ impl<F: Real> Model<F> {
                 let expected = format!("{} for each of {sequences} sequences", self.config.targets());
                 return error("numbers", batch.numbers.len(), expected);
             }
+            Task::StepRegression if batch.numbers.len() != steps * self.config.targets() => {
+                let expected = format!("{} for each of {steps} steps", self.config.targets());
+                return error("numbers", batch.numbers.len(), expected);
+            }
+            Task::StepRegression => {
+                let some =
+                    |row: &[f32]| row.iter().any(|number| number.is_nan()) && row.iter().any(|number| !number.is_nan());
+                let bad = batch.numbers.chunks_exact(self.config.targets()).position(some);
+                return match bad {
+                    Some(step) => error("numbers of step", step, "all of them, or NaN for each".to_string()),
+                    None => Ok(()),
+                };
+            }
             Task::Regression => return Ok(()),
             Task::MultiLabel if batch.indicators.len() != sequences * classes => {
                 let expected = format!("{sequences} times {classes}, one a sequence and label");

@@ -29,7 +29,7 @@ pub struct ModelConfig {
     /// Share of each layer's states that the next layer does not see in training; drawn anew for every step, as torch does.
     #[serde(default)]
     pub layer_dropout: f64,
-    /// What is learned: the class of a sequence, of each step, the next token, or a number.
+    /// What is learned: the class of a sequence, of each step, the next token, or numbers of either.
     #[serde(default)]
     pub task: Task,
     /// What makes values of tokens, for sequences of tokens.
@@ -107,7 +107,7 @@ impl ModelConfig {
             return Err(Error::setting("input_size", "0", "at least 1"));
         }
         match (self.task, self.classes) {
-            (Task::Regression, outputs) => check_outputs(outputs, &self.quantiles)?,
+            (Task::Regression | Task::StepRegression, outputs) => check_outputs(outputs, &self.quantiles)?,
             _ if !self.quantiles.is_empty() => {
                 return Err(Error::setting("quantiles", list(&self.quantiles), "none of classes"));
             }
@@ -220,7 +220,7 @@ impl ModelConfig {
     /// What the readout sees: where every step is judged, the state of each, whatever the setting.
     pub fn pooled(&self) -> Pooling {
         match self.task {
-            Task::StepClassification | Task::NextToken => Pooling::Last,
+            Task::StepClassification | Task::NextToken | Task::StepRegression => Pooling::Last,
             Task::Classification | Task::Regression | Task::MultiLabel => self.pooling,
         }
     }

@@ -351,7 +351,7 @@ impl<F: Real> Model<F> {
         let embedded = self.embedded(batch, options, workspace);
         let inputs = embedded.as_ref().unwrap_or(&batch.inputs);
         let outcome = match self.config.task {
-            Task::StepClassification | Task::NextToken => {
+            Task::StepClassification | Task::NextToken | Task::StepRegression => {
                 self.loss_of_steps(batch, inputs, options, &mut State::default(), workspace, gradient)
             }
             Task::Classification | Task::Regression | Task::MultiLabel => {

@@ -1,7 +1,8 @@
-//! A target a step: the loss of every step's state, for classes of steps and for the next token.
+//! A target a step: the loss of every step's state, for classes of steps, for the next token, and for numbers of steps.
 //!
 //! ```text
 //! states of the last layer [steps of all sequences, D] -> dropout -> readout -> softmax cross-entropy, mean over the steps with a label
+//!                                                                            -> loss of numbers, mean over the steps with numbers
 //! ```
 //!
 //! Logits exist a chunk at a time (`ernn_kernels::Softmax`). A text runs in windows with the state carried from one to the next; each
@@ -15,8 +16,9 @@ use super::embedding::starts;
 use super::layers::{self, AtTop, LayerWorkspace, Pass};
 use super::{LossOptions, Model, PIECE, State, Workspace};
 use crate::batch::Batch;
+use crate::data::Task;
 use crate::data::UNLABELLED;
-use crate::head::{apply_mask, dropout_mask};
+use crate::head::{apply_mask, dropout_mask, number_loss_sum, pinball_loss_sum};
 use crate::{Error, Result};
 
 impl<F: Real> Model<F> {
@@ -56,6 +58,13 @@ impl<F: Real> Model<F> {
     ) -> Result<Vec<RowLoss<F>>> {
         let options = LossOptions::default();
         self.check_batch(batch, &options)?;
+        if self.config.task == Task::StepRegression {
+            return Err(Error::setting(
+                "task",
+                "numbers of steps",
+                "classes or tokens, one of which is the likeliest",
+            ));
+        }
         let embedded = self.embedded(batch, &options, workspace);
         let inputs = embedded.as_ref().unwrap_or(&batch.inputs);
         let whole = self.config.bidirectional;
@@ -63,7 +72,7 @@ impl<F: Real> Model<F> {
             let pass = walk.pass(None);
             layers::forward(walk.folded, pass, &mut workspace.layers, false);
             let rows = self.rows(&workspace.layers, walk.piece);
-            let labelled = Labelled::of(&walk.targets, self.config.readout().inputs);
+            let labelled = walk.labelled(self.config.readout().inputs);
             let (rows, targets) = (labelled.pick(rows), labelled.targets(&walk.targets));
             let softmax = self.softmax(walk.readout);
             let losses = softmax.run(walk.piece.isa(), &rows, &targets, None, &mut workspace.softmax);
@@ -117,14 +126,19 @@ impl<F: Real> Model<F> {
         workspace: &mut Workspace<F>,
         gradient: &mut [F],
     ) -> Result<(F, usize)> {
-        let total = batch.targets.iter().filter(|&&target| target != UNLABELLED).count();
+        let total = match self.config.task {
+            Task::StepRegression => {
+                batch.numbers.iter().filter(|number| !number.is_nan()).count() * self.config.quantiles.len().max(1)
+            }
+            _ => batch.targets.iter().filter(|&&target| target != UNLABELLED).count(),
+        };
         let scale = F::ONE / F::from_f64(total.max(1) as f64);
         let dropout = self.layer_dropout(batch, options);
         let readout = self.config.readout();
         let (found, _) = self.walk(batch, inputs, options.tbptt, state, |walk| {
             let pass = walk.pass(dropout);
             layers::forward(walk.folded, pass, &mut workspace.layers, true);
-            let labelled = Labelled::of(&walk.targets, readout.inputs);
+            let labelled = walk.labelled(readout.inputs);
             let mut rows = self.rows(&workspace.layers, walk.piece);
             let dropped = options.dropout.filter(|_| self.config.dropout > 0.0);
             if let Some((seed, epoch)) = dropped {
@@ -140,19 +154,23 @@ impl<F: Real> Model<F> {
                 apply_mask(&mut rows, &workspace.mask);
             }
             let own = self.readout_range();
-            let (weight, bias) = gradient[own].split_at_mut(readout.inputs * readout.classes);
-            let (rows, targets) = (labelled.pick(rows), labelled.targets(&walk.targets));
-            let at_rows = &mut workspace.pooled_gradient;
-            at_rows.resize(rows.len(), F::ZERO);
-            let wanted = SoftmaxGradient {
-                scale,
-                weight,
-                bias,
-                states: at_rows,
+            let rows = labelled.pick(rows);
+            let losses = if self.config.task == Task::StepRegression {
+                self.loss_of_numbers(&walk, &rows, options, scale, workspace, &mut gradient[own])
+            } else {
+                let (weight, bias) = gradient[own].split_at_mut(readout.inputs * readout.classes);
+                let targets = labelled.targets(&walk.targets);
+                let at_rows = &mut workspace.pooled_gradient;
+                at_rows.resize(rows.len(), F::ZERO);
+                let wanted = SoftmaxGradient {
+                    scale,
+                    weight,
+                    bias,
+                    states: at_rows,
+                };
+                let softmax = self.softmax(walk.readout);
+                softmax.run(walk.piece.isa(), &rows, &targets, Some(wanted), &mut workspace.softmax)
             };
-            let losses =
-                self.softmax(walk.readout)
-                    .run(walk.piece.isa(), &rows, &targets, Some(wanted), &mut workspace.softmax);
             labelled.spread_gradient(&mut workspace.pooled_gradient);
             if dropped.is_some() {
                 apply_mask(&mut workspace.pooled_gradient, &workspace.mask);
@@ -168,6 +186,31 @@ impl<F: Real> Model<F> {
         let rows = found.iter().flatten();
         let sum: F = rows.clone().map(|row| row.loss).sum();
         Ok((sum * scale, rows.filter(|row| row.correct).count()))
+    }
+
+    /// The sum of the losses of these rows `[rows, D]`, whose numbers are `[rows, targets]`; adds the readout's gradient and leaves that at the
+    /// rows in the workspace.
+    fn loss_of_numbers(
+        &self,
+        walk: &Walk<F>,
+        rows: &[F],
+        options: &LossOptions<F>,
+        scale: F,
+        workspace: &mut Workspace<F>,
+        gradient: &mut [F],
+    ) -> Vec<RowLoss<F>> {
+        let readout = self.config.readout();
+        let numbers: Vec<f32> = walk.numbers.iter().copied().filter(|number| !number.is_nan()).collect();
+        let mut outputs = Vec::new();
+        readout.forward(walk.readout, rows, &mut outputs);
+        let at_outputs = &mut workspace.logit_gradient;
+        let loss = match self.config.quantiles.as_slice() {
+            [] => number_loss_sum(options.loss, &outputs, &numbers, scale, at_outputs),
+            quantiles => pinball_loss_sum(quantiles, &outputs, &numbers, scale, at_outputs),
+        };
+        let at_rows = &mut workspace.pooled_gradient;
+        readout.backward(walk.readout, rows, at_outputs, gradient, at_rows);
+        vec![RowLoss { loss, correct: false }]
     }
 
     fn softmax<'p>(&self, parameters: &'p [F]) -> Softmax<'p, F> {
@@ -220,6 +263,16 @@ impl<F: Real> Model<F> {
                 .iter()
                 .filter_map(|&place| batch.targets.get(place).copied())
                 .collect();
+            let each = self.config.targets();
+            let numbers = match self.config.task {
+                Task::StepRegression => places
+                    .iter()
+                    .filter_map(|place| batch.numbers.get(place * each..(place + 1) * each))
+                    .flatten()
+                    .copied()
+                    .collect(),
+                _ => Vec::new(),
+            };
             let (result, last) = work(Walk {
                 folded: &folded,
                 readout,
@@ -227,6 +280,8 @@ impl<F: Real> Model<F> {
                 initial: (!state.layers.is_empty()).then_some(&state.layers[..]),
                 first_step: from,
                 targets,
+                numbers,
+                each,
             });
             state.layers = last;
             found.push(result);
@@ -289,12 +344,12 @@ struct Labelled {
 }
 
 impl Labelled {
-    fn of(targets: &[u32], width: usize) -> Self {
-        let some = targets.contains(&UNLABELLED);
-        let chosen = || (0..targets.len()).filter(|&row| targets[row] != UNLABELLED).collect();
+    /// `known`: whether each row has one.
+    fn of(known: &[bool], width: usize) -> Self {
+        let chosen = || (0..known.len()).filter(|&row| known[row]).collect();
         Labelled {
-            chosen: some.then(chosen),
-            rows: targets.len(),
+            chosen: known.contains(&false).then(chosen),
+            rows: known.len(),
             width,
         }
     }
@@ -348,6 +403,9 @@ struct Walk<'a, F: Real> {
     initial: Option<&'a [Vec<F>]>,
     first_step: usize,
     targets: Vec<u32>,
+    /// The numbers of its steps, `[steps, each]`; empty where classes are learned.
+    numbers: Vec<f32>,
+    each: usize,
 }
 
 impl<'a, F: Real> Walk<'a, F> {
@@ -357,6 +415,19 @@ impl<'a, F: Real> Walk<'a, F> {
         lengths
             .flat_map(|(&length, sequence)| (0..length).map(move |step| sequence * STEPS + self.first_step + step))
             .collect()
+    }
+
+    /// Which of its steps have a label, or numbers.
+    fn labelled(&self, width: usize) -> Labelled {
+        let known: Vec<bool> = match self.numbers.is_empty() {
+            true => self.targets.iter().map(|&target| target != UNLABELLED).collect(),
+            false => self
+                .numbers
+                .chunks_exact(self.each)
+                .map(|row| !row[0].is_nan())
+                .collect(),
+        };
+        Labelled::of(&known, width)
     }
 
     fn pass(&self, dropout: Option<layers::LayerDropout<'a>>) -> Pass<'a, F> {

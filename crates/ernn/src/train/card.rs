@@ -71,6 +71,7 @@ impl<'a> Card<'a> {
                 Task::StepClassification => "Task: the class of each step".to_string(),
                 Task::NextToken => "Task: the next token of a text".to_string(),
                 Task::Regression => "Task: one number for a sequence".to_string(),
+                Task::StepRegression => "Task: a number for each step".to_string(),
                 Task::MultiLabel => "Task: which of several labels a sequence has".to_string(),
             },
             format!(
@@ -159,7 +160,7 @@ impl<'a> Card<'a> {
                 counted(self.dataset.classes.len(), "label"),
                 markdown(&list(&self.dataset.classes))
             )),
-            Task::Regression => {
+            Task::Regression | Task::StepRegression => {
                 let names = &self.dataset.target_names;
                 Some(match (self.dataset.train.targets(), names.as_slice()) {
                     (1, [name]) => format!("Answers: the number `{}`, in the unit of the data", markdown(name)),
@@ -296,7 +297,7 @@ impl<'a> Card<'a> {
     fn measured(&self) -> String {
         let thing = match self.task() {
             Task::Classification | Task::Regression | Task::MultiLabel => "sequence",
-            Task::StepClassification => "step",
+            Task::StepClassification | Task::StepRegression => "step",
             Task::NextToken => "token",
         };
         let part = match self.report.part {
@@ -334,6 +335,7 @@ impl<'a> Card<'a> {
         match self.task() {
             Task::Classification | Task::Regression | Task::MultiLabel => counted(view.len(), "sequence"),
             Task::StepClassification => counted(view.steps(), "step"),
+            Task::StepRegression => counted(view.steps_with_numbers(), "step"),
             Task::NextToken => counted(view.steps(), "token"),
         }
     }
@@ -451,7 +453,7 @@ impl<'a> Card<'a> {
                 lines.extend(few_of("Labels", "sequence", &self.dataset.classes, &facts.class_counts));
                 lines
             }
-            Task::Regression => facts
+            Task::Regression | Task::StepRegression => facts
                 .target_ranges
                 .iter()
                 .map(|[low, high]| format!("It was trained on numbers from {low} to {high}."))

@@ -377,7 +377,9 @@ impl RunConfig {
         let classes = match dataset.task {
             Task::Classification | Task::StepClassification | Task::MultiLabel => dataset.classes.len(),
             Task::NextToken => dataset.vocabulary.len(),
-            Task::Regression => dataset.train.targets().max(1) * self.training.quantiles.len().max(1),
+            Task::Regression | Task::StepRegression => {
+                dataset.train.targets().max(1) * self.training.quantiles.len().max(1)
+            }
         };
         ModelConfig {
             dropout: self.model.dropout,
@@ -393,7 +395,7 @@ impl RunConfig {
             embedding_dropout: embedding.map_or(0.0, |embedding| embedding.dropout),
             quantize: self.training.quantize,
             quantiles: match dataset.task {
-                Task::Regression => self.training.quantiles.clone(),
+                Task::Regression | Task::StepRegression => self.training.quantiles.clone(),
                 _ => Vec::new(),
             },
             ..ModelConfig::new(inputs, classes, self.model.layers.clone())

@@ -261,7 +261,8 @@ impl<'a> Pass<'a> {
 
         let tally = &mut self.state.tally;
         // What a loss is the mean of: sequences, or steps.
-        let targets = self.batch.targets.len().max(self.batch.numbers.len());
+        let numbers = self.batch.numbers.iter().filter(|number| !number.is_nan()).count();
+        let targets = self.batch.targets.len().max(numbers);
         let labels = self.batch.indicators.len() / self.classes.len().max(1);
         let count = targets.max(labels);
         tally.batches += 1;
@@ -405,7 +406,7 @@ impl<'a> Pass<'a> {
         record.learning_rate = self.learning_rate(epoch);
         record.validation_root_mean_squared_error = self.error_in_unit(measured.as_ref());
         let score = match (self.model.config().task, self.settings.class_weights) {
-            (Task::NextToken | Task::Regression, _) => record.validation_loss.map(|loss| -loss),
+            (Task::NextToken | Task::Regression | Task::StepRegression, _) => record.validation_loss.map(|loss| -loss),
             (Task::MultiLabel, _) => record.validation_average_precision.or(Some(0.0)),
             (_, ClassWeights::None) => record.validation_accuracy,
             (_, ClassWeights::Balanced) => record.validation_balanced_accuracy,

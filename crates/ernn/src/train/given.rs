@@ -155,9 +155,9 @@ impl RunConfig {
                 "data with a class or labels for each sequence",
             ),
             With::OneNumber => (
-                dataset.task == Task::Regression,
+                dataset.task.is_of_numbers(),
                 "",
-                "data with a number to predict for each sequence",
+                "data with a number to predict for each sequence or step",
             ),
             With::NoValidation => (
                 dataset.validation.is_none(),

@@ -65,7 +65,9 @@ pub fn estimate(model: &ModelConfig, settings: &TrainingSettings, shape: Shape) 
     let inputs = model.input_size as u128;
     let logits = match model.task {
         // Chunks of them; the gradient at each state.
-        Task::StepClassification | Task::NextToken => model.layers.last().map_or(0, |cell| cell.hidden() as u128),
+        Task::StepClassification | Task::StepRegression | Task::NextToken => {
+            model.layers.last().map_or(0, |cell| cell.hidden() as u128)
+        }
         Task::Classification | Task::Regression | Task::MultiLabel => 0,
     };
     Needed {

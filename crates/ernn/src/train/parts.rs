@@ -122,7 +122,7 @@ pub fn fingerprint(dataset: &Dataset) -> String {
             sum.add(&number.to_le_bytes());
         }
         sum.add(&part.indicators);
-        for number in part.numbers.iter().chain(&part.weights) {
+        for number in part.numbers.iter().chain(&part.weights).chain(&part.step_numbers) {
             sum.add(&number.to_le_bytes());
         }
     }
@@ -165,6 +165,7 @@ fn check_targets(dataset: &Dataset) -> Result<()> {
             return refuse("found fewer than two tokens, expected a text to learn from".to_string());
         }
         Task::Regression => return check_numbers(dataset).or_else(refuse),
+        Task::StepRegression => return check_step_numbers(dataset).or_else(refuse),
         Task::NextToken => return Ok(()),
         Task::MultiLabel => return check_labels(&dataset.train).or_else(refuse),
     }
@@ -208,6 +209,36 @@ fn check_numbers(dataset: &Dataset) -> std::result::Result<(), String> {
             return Err(format!(
                 "found {} numbers to predict of each sequence in one part, {targets} in another",
                 other.targets()
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Says what is wrong with the numbers of steps.
+fn check_step_numbers(dataset: &Dataset) -> std::result::Result<(), String> {
+    let part = &dataset.train;
+    let targets = part.targets();
+    if targets == 0 || part.step_numbers.len() != part.steps() * targets {
+        return Err("found steps without numbers, expected a number for each step, or for some of them".to_string());
+    }
+    for target in 0..targets {
+        let mut known = part
+            .step_numbers
+            .iter()
+            .skip(target)
+            .step_by(targets)
+            .filter(|number| !number.is_nan());
+        let Some(first) = known.next() else {
+            return Err("found no step with a number, expected numbers to learn".to_string());
+        };
+        if known.all(|number| number == first) {
+            let name = match &dataset.target_names[..] {
+                names if names.len() == targets => format!(" of {}", names::line(&names[target])),
+                _ => String::new(),
+            };
+            return Err(format!(
+                "found the number {first}{name} to predict at each step, expected numbers that differ"
             ));
         }
     }

@@ -37,10 +37,14 @@ pub(super) struct Extent {
 /// The complete settings for these data where nothing is asked for.
 pub(super) fn for_dataset(source: &str, options: &OpenOptions, dataset: &Dataset, judged: bool) -> RunConfig {
     let Some(input_noise) = input_noise(source, options, dataset) else {
-        if !is_own(source, options) || dataset.task != Task::StepClassification {
+        if !is_own(source, options) || !dataset.task.is_of_steps() {
             return defaults::for_source(source);
         }
         let mut config = for_steps(source);
+        // What numbers say is no probability, and needs no run of steps.
+        let classes = dataset.task == Task::StepClassification;
+        config.training.smooth &= classes;
+        config.training.calibrate &= classes;
         for_motion(&mut config, dataset);
         return config;
     };

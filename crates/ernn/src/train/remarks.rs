@@ -297,10 +297,11 @@ fn guessing(model: &ModelConfig, fit: &View) -> f64 {
     if model.task == Task::MultiLabel {
         return 2f64.ln();
     }
-    if model.task != Task::Regression {
+    if !model.task.is_of_numbers() {
         return (model.classes.max(2) as f64).ln();
     }
-    let numbers: Vec<f32> = (0..fit.len()).flat_map(|index| fit.numbers_of(index)).collect();
+    let numbers = (0..fit.len()).flat_map(|index| fit.numbers_of(index).chain(fit.step_numbers(index)));
+    let numbers: Vec<f32> = numbers.filter(|number| !number.is_nan()).collect();
     if !model.quantiles.is_empty() {
         let nothing = vec![0.0; numbers.len() * model.quantiles.len()];
         let loss = pinball_loss::<f64>(&model.quantiles, &nothing, &numbers, &mut Vec::new());

@@ -156,6 +156,7 @@ fn every_task_is_the_same_in_onnx_runtime() {
         ("steps", Task::StepClassification, false),
         ("steps-both-ways", Task::StepClassification, true),
         ("number", Task::Regression, true),
+        ("numbers-of-steps", Task::StepRegression, true),
     ] {
         let saved = saved(Model::new(mixed(task, bidirectional), 3).unwrap());
         let sequences = [5, 1, 8].map(|length| measured(&saved, &wave(length, length)));
@@ -164,7 +165,8 @@ fn every_task_is_the_same_in_onnx_runtime() {
             let values = saved.model.logits(&panels, &mut Workspace::default()).unwrap();
             ("value", values.into_iter().map(|value| vec![value]).collect())
         } else {
-            ("logits", step_logits(&saved.model, &panels))
+            let output = if task.is_of_numbers() { "value" } else { "logits" };
+            (output, step_logits(&saved.model, &panels))
         };
         let case = json!({"sequences": sequences, "output": output, "expected": expected});
         write(folder.path(), name, &saved, &case);
@@ -195,7 +197,7 @@ fn every_task_is_the_same_in_onnx_runtime() {
         write(folder.path(), name, &saved, &case);
     }
     if let Some(said) = onnx_runtime::run(folder.path(), 2e-5) {
-        assert!(said.contains("5 files in ONNX Runtime"), "{said}");
+        assert!(said.contains("6 files in ONNX Runtime"), "{said}");
     }
 }
 

@@ -326,6 +326,22 @@ pub fn of_a_number(mean: f64, deviation: f64) -> SavedModel {
     of_scales(config, &[(mean, deviation)])
 }
 
+/// The same of two layers that says numbers at each step.
+pub fn of_step_numbers(scales: &[(f64, f64)], quantiles: &[f64]) -> SavedModel {
+    let cell = CellConfig::Gru(GruConfig {
+        hidden: 6,
+        ..GruConfig::default()
+    });
+    let config = ModelConfig {
+        task: Task::StepRegression,
+        // Of no meaning where each step is judged.
+        pooling: Pooling::MeanMax,
+        quantiles: quantiles.to_vec(),
+        ..ModelConfig::new(3, scales.len() * quantiles.len().max(1), vec![cell.clone(), cell])
+    };
+    of_scales(config, scales)
+}
+
 /// A model that says several quantiles of several numbers, each in a unit of its own; no two of its outputs rise.
 pub fn of_several_numbers(scales: &[(f64, f64)], quantiles: &[f64]) -> SavedModel {
     let cell = CellConfig::Gru(GruConfig {

@@ -112,6 +112,7 @@ fn a_rust_crate_passes_its_own_test() {
         ("quantiles_whole", several(&[0.1, 0.9]), Numbers::Int8),
         ("value", of_a_number(), Numbers::Float),
         ("value_whole", of_a_number(), Numbers::Int8),
+        ("steps", models::of_step_numbers(&[(300.0, 5.0)], &[]), Numbers::Float),
         ("labels", models::of_labels(), Numbers::Float),
         ("labels_whole", models::of_labels(), Numbers::Int8),
         ("numbers", of_numbers(), Numbers::Float),
@@ -167,6 +168,47 @@ fn a_number_is_in_its_unit_on_every_target() {
                 "{header}"
             );
             assert_eq!(header.contains("ERNN_VALUE_MEAN"), numbers != Numbers::Float);
+        }
+    }
+}
+
+/// After every step a number of that step, in its unit: one and several, and quantiles in order.
+#[test]
+fn numbers_of_steps_are_in_their_units_on_every_target() {
+    let folder = tempfile::tempdir().unwrap();
+    let scales = [(300.0, 5.0), (-2e-4, 1e-5)];
+    let forms = [
+        (&scales[..1], &[][..]),
+        (&scales, &[]),
+        (&scales[1..], &[0.1, 0.5, 0.9]),
+    ];
+    for (place, (scales, quantiles)) in forms.into_iter().enumerate() {
+        let case = Case {
+            name: format!("{} numbers of steps, {} quantiles", scales.len(), quantiles.len()),
+            model: models::of_step_numbers(scales, quantiles),
+        };
+        let samples = Samples::drawn(&case.model);
+        let parity = check_float(&case.model, &float_image(&case.model).unwrap(), &samples).unwrap();
+        assert!(parity.of_numbers && parity.largest_difference < BOUND, "{parity:?}");
+        assert_eq!(parity.steps, 1024);
+        let image = int_image(&case.model, &samples, StateBits::Int16).unwrap();
+        let accuracy = measure(&case.model, &image, &samples).unwrap();
+        assert!(
+            accuracy.largest_difference < 0.02 && accuracy.saturations == 0,
+            "{accuracy:?}"
+        );
+        for numbers in NUMBERS.into_iter().filter(|_| has("cc")) {
+            let out = folder.path().join(format!("{place}-{numbers:?}"));
+            exported(&case, &samples, numbers, &out);
+            let header = std::fs::read_to_string(out.join("ernn.h")).unwrap();
+            let one = scales.len() == 1 && quantiles.is_empty();
+            assert_eq!(header.contains("float ernn_value("), one, "{header}");
+            assert_eq!(header.contains("void ernn_values("), !one, "{header}");
+            assert!(
+                header.contains(" at each step") && header.contains("after each step"),
+                "{header}"
+            );
+            assert!(!header.contains("ernn_class("), "{header}");
         }
     }
 }

@@ -10,6 +10,7 @@ use super::channel;
 use super::label_cells::LabelCells;
 use super::long::Rows;
 use super::survey;
+use super::target::Target;
 use super::{Line, Table};
 use crate::Result;
 
@@ -52,6 +53,7 @@ pub(super) fn read(mut table: Table) -> Result<Log> {
     } else {
         0
     };
+    let mut targets = Target::of(&table);
     let mut rows = Rows::new(&table);
     let mut times = TimeReader::default();
     let mut places: HashMap<Key, usize> = HashMap::new();
@@ -75,9 +77,8 @@ pub(super) fn read(mut table: Table) -> Result<Log> {
         if let Some(cells) = &cells {
             take_label(&table, cells, own, &mut log)?;
         }
-        for target in 0..numbers {
-            let column = table.columns.targets[target];
-            own.recording.numbers.push(table.number(column)?);
+        for target in targets.iter_mut().take(numbers) {
+            own.recording.numbers.push(target.read_step(&mut table)?);
         }
         rows.push(&mut table)?;
         own.recording.values.append(&mut rows.values);
@@ -86,6 +87,7 @@ pub(super) fn read(mut table: Table) -> Result<Log> {
     log.form = times.form();
     log.first_missing = rows.first_missing.take();
     log.recordings = growing.into_iter().map(|own| own.recording).collect();
+    targets.iter().try_for_each(|target| target.check(&table))?;
     check_channels(&table, &rows, &log)?;
     Ok(log)
 }

@@ -29,6 +29,8 @@ pub(super) struct Rows {
     pub offsets: Vec<usize>,
     pub count: usize,
     pub first_missing: Option<String>,
+    /// The numbers to predict of each row, `[rows, targets]`; empty where steps have none.
+    pub numbers: Vec<f32>,
     channels: Vec<Channel>,
 }
 
@@ -39,6 +41,7 @@ impl Rows {
             offsets: vec![0],
             count: 0,
             first_missing: None,
+            numbers: Vec::new(),
             channels: vec![Channel::new(); table.columns.values.len()],
         }
     }
@@ -100,6 +103,7 @@ impl Rows {
             features,
             offsets: self.offsets,
             values: Values::Numbers(self.values),
+            step_numbers: self.numbers,
             labels,
             groups,
             ..Part::default()
@@ -112,6 +116,7 @@ impl Rows {
 pub(super) fn read(mut table: Table, keep_steps: bool) -> Result<Option<Raw>> {
     let mut tags = Tag::both(&table);
     let mut targets = Target::of(&table);
+    let of_steps = table.options.table.has_step_targets();
     let mut rows = Rows::new(&table);
     let mut order = Order::new(keep_steps);
     while table.next_row()? {
@@ -129,7 +134,10 @@ pub(super) fn read(mut table: Table, keep_steps: bool) -> Result<Option<Raw>> {
             tag.read(&table, series as usize, &order.name)?;
         }
         for target in &mut targets {
-            target.read(&mut table, series as usize, &order.name)?;
+            match of_steps {
+                true => rows.numbers.push(target.read_step(&mut table)?),
+                false => target.read(&mut table, series as usize, &order.name)?,
+            }
         }
         rows.push(&mut table)?;
     }
@@ -142,6 +150,7 @@ pub(super) fn read(mut table: Table, keep_steps: bool) -> Result<Option<Raw>> {
     let tags = tag::finish(&table, tags)?;
     let mut raw = rows.finish(&table, order.in_order, tags)?;
     raw.targets = target::finish(&targets, &table)?;
+    raw.of_steps = of_steps;
     raw.names = order.series.names;
     Ok(Some(raw))
 }
@@ -255,6 +264,9 @@ impl Order {
             }
         }
         rows.offsets.push(rows.count);
+        if !rows.numbers.is_empty() {
+            permute(&mut rows.numbers, table.columns.targets.len(), order.clone());
+        }
         permute(&mut rows.values, table.columns.values.len(), order);
         Ok(())
     }

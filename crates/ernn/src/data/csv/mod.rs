@@ -83,6 +83,7 @@ fn read_rows<'a>(
     keep_steps: bool,
 ) -> Result<Option<Raw>> {
     options.table.recordings.check(options.table.window)?;
+    options.table.check_steps()?;
     let table = Table::open(source, path, options)?;
     let declared = LabelCells::of(&table).map_or_else(Vec::new, |cells| cells.declared(&table));
     let raw = match table.columns.shape {

@@ -3,6 +3,7 @@
 use super::super::OpenOptions;
 use super::super::one_or_more;
 use super::super::recordings::{Aim, RecordingOptions, Span};
+use crate::{Error, Result};
 
 /// How a table of numbers is read. The label column and the encoding are those of [`TextOptions`](crate::data::TextOptions).
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -58,6 +59,23 @@ impl TableOptions {
     /// Whether several labels of a sequence can hold.
     pub fn has_label_sets(&self) -> bool {
         self.recordings.aim == Aim::Labels || !self.labels_from.is_empty()
+    }
+
+    /// Whether each step has numbers to predict of its own.
+    pub fn has_step_targets(&self) -> bool {
+        self.recordings.aim == Aim::Steps && !self.target.is_empty()
+    }
+
+    /// Refuses classes of steps of what is no recording.
+    pub(super) fn check_steps(&self) -> Result<()> {
+        if self.recordings.aim != Aim::Steps || self.is_of_recordings() || self.has_step_targets() {
+            return Ok(());
+        }
+        Err(Error::setting(
+            "task",
+            "no recordings",
+            "--window or --time, which make recordings of a table, or --target with the numbers of steps",
+        ))
     }
 
     /// Whether a row is a step of a recording that is cut: a window or a time column was named.

@@ -1,4 +1,4 @@
-//! The columns with the numbers of each sequence: `y[n]`, the same in all rows of a series.
+//! The columns with the numbers to predict: `y[n]` of each sequence, the same in all rows of a series, or `y[n,t]` of each step.
 
 use super::super::number::{exact, is_missing, parse_as, shown};
 use super::super::raw::Targets;
@@ -58,6 +58,13 @@ impl Target {
         Err(self.error(table, table.line(), &found, &expected))
     }
 
+    /// The number of the current row, which is a step with a number of its own; NaN for a missing one.
+    pub fn read_step(&mut self, table: &mut Table) -> Result<f32> {
+        let number = self.number(table)?;
+        self.channel.see(table.text(self.column), table.decimal);
+        Ok(number)
+    }
+
     fn exact(&self, table: &Table) -> Option<f64> {
         exact(table.text(self.column), table.decimal)
     }
@@ -83,7 +90,7 @@ impl Target {
     }
 
     /// Refuses numbers of which 32 bits would lose most.
-    fn check(&self, table: &Table) -> Result<()> {
+    pub fn check(&self, table: &Table) -> Result<()> {
         let (Some((smallest, largest)), true) = (self.channel.lost(), table.options.table.of_model.is_empty()) else {
             return Ok(());
         };
@@ -97,14 +104,16 @@ impl Target {
     }
 }
 
-/// The numbers of all sequences; nothing if all columns are empty, as those of new data may be.
+/// The numbers of all sequences; nothing if all columns are empty, as those of new data may be, or steps have numbers of their own.
 pub(super) fn finish(targets: &[Target], table: &Table) -> Result<Targets> {
     targets.iter().try_for_each(|target| target.check(table))?;
     let sequences = targets.first().map_or(0, |target| target.numbers.len());
     let numbers = (0..sequences).flat_map(|sequence| targets.iter().map(move |target| target.numbers[sequence]));
     let numbers: Vec<f32> = numbers.collect();
+    let of_steps = table.options.table.has_step_targets();
     let missing = targets
         .iter()
+        .filter(|_| !of_steps)
         .filter_map(|target| Some((target.missing?, target.column)));
     let place = |(line, column): (Line, usize)| format!(", line {line}{}", table.column_place(column));
     Ok(Targets {

@@ -25,13 +25,9 @@ const MOST_VALUES: usize = 8_000_000_000;
 /// If settings contradict each other or the times, or nothing is left.
 pub(in crate::data) fn cut(mut log: Log, window: Option<Span>, options: &RecordingOptions) -> Result<Raw> {
     options.check(window)?;
-    if !log.targets.is_empty() && options.aim == Aim::Steps {
-        let expected = "--target for windows, or --task steps for classes";
-        return Err(Error::setting(
-            "task",
-            "steps, of which each would have a number",
-            expected,
-        ));
+    if !log.targets.is_empty() && options.aim == Aim::Steps && options.events.is_some() {
+        let expected = "one of them: a model learns numbers or classes of steps";
+        return Err(Error::setting("labels", "--labels FILE and --target", expected));
     }
     if options.horizon.is_some() && log.forecast.is_empty() && !options.every_window {
         let expected = "--target with the channels whose next values are predicted";
@@ -136,7 +132,7 @@ struct Out {
     values: Vec<f32>,
     offsets: Vec<usize>,
     labels: Vec<u32>,
-    /// The numbers of each window that are to be learned, `[windows, targets]`.
+    /// The numbers of each window that are to be learned, `[windows, targets]`, or of each step, `[steps, targets]`.
     numbers: Vec<f32>,
     /// The label of each step, where those are asked for.
     step_labels: Vec<u32>,
@@ -337,6 +333,13 @@ impl Cutter<'_> {
         }
         let targets = piece.numbers.len() / piece.steps();
         let own = &piece.numbers[start * targets..(start + length) * targets];
+        if self.options.aim == Aim::Steps {
+            let whole = own
+                .chunks_exact(targets)
+                .any(|step| step.iter().all(|number| !number.is_nan()));
+            self.facts.unlabelled += usize::from(!whole);
+            return whole.then(|| own.to_vec());
+        }
         let numbers = (0..targets).map(|target| self.number(own.iter().skip(target).step_by(targets).copied()));
         let numbers: Option<Vec<f32>> = numbers.collect();
         self.facts.unlabelled += usize::from(numbers.is_none());
@@ -464,8 +467,15 @@ impl Cutter<'_> {
         };
         raw.ahead = self.out.ahead;
         raw.forecast = self.forecast;
+        let numbers = match steps {
+            true => {
+                raw.part.step_numbers = self.out.numbers;
+                Vec::new()
+            }
+            false => self.out.numbers,
+        };
         raw.targets = Targets {
-            numbers: self.out.numbers,
+            numbers,
             first_missing: None,
             wanted: !names.is_empty() && !self.options.every_window,
             names,
@@ -502,6 +512,16 @@ impl Cutter<'_> {
         }
         let needed = self.length.map(|length| length + self.ahead);
         let Some(length) = needed.filter(|length| self.longest < *length) else {
+            if self.options.aim == Aim::Steps && !log.targets.is_empty() {
+                let found = format!(
+                    "no window with a number to predict: {} without any, {} on the border of two blocks",
+                    facts.unlabelled, facts.across
+                );
+                return refuse(
+                    found,
+                    "at least one step with a number in the column of --target".to_owned(),
+                );
+            }
             let purity = self.options.purity.unwrap_or(PURITY);
             let found = format!(
                 "no window with a label: {} without one that covers {:.0} % of it (at most {:.0} %), {} without labels, {} on the border of \

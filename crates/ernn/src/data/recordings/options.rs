@@ -113,7 +113,6 @@ impl RecordingOptions {
             ("rate", self.rate.is_some()),
             ("purity", self.purity.is_some()),
             ("label-at", !self.label_at.is_default()),
-            ("task", self.aim == Aim::Steps),
             ("labels", self.events.is_some()),
         ];
         let none = window.is_none() && self.time_column.is_none() && !self.unbroken;
@@ -122,6 +121,13 @@ impl RecordingOptions {
                 flag,
                 "no recordings",
                 "--window or --time, which make recordings of a table",
+            ));
+        }
+        if self.horizon.is_some() && self.aim == Aim::Steps {
+            return Err(Error::setting(
+                "horizon",
+                "a number for each step",
+                "it without --task steps: a forecast is what follows a window",
             ));
         }
         let of_time = [

@@ -278,8 +278,17 @@ fn a_window_may_have_a_number() {
     assert_eq!((data.train.numbers.len(), data.recordings[0].unlabelled), (3, 1));
     let asked = predicted(&text.replace(",7\n", ",?\n"), &options);
     assert_eq!(asked.part.len(), 4);
-    let found = error(&text, &format!("target = \"kg\"\n{}", with("aim = \"steps\"")));
-    assert!(found.contains("task: found steps"), "{found}");
+    // Each step has its own; a window of which no step has one is left out.
+    let of_steps = format!("target = \"kg\"\n{}", with("aim = \"steps\""));
+    let data = read(&(missing.join("\n") + "\n"), &of_steps);
+    assert_eq!(data.task, crate::data::Task::StepRegression);
+    let numbers = &data.train.step_numbers;
+    let unknown: Vec<usize> = (0..100).filter(|&step| numbers[step].is_nan()).collect();
+    assert_eq!((unknown, numbers.len()), ((26..50).collect(), 100));
+    assert_eq!([numbers[25], numbers[59], numbers[60]], [7.0, 7.0, 9.0]);
+    assert_eq!(predicted(&text.replace(",7\n", ",?\n"), &of_steps).part.len(), 4);
+    let found = read(&(missing.join("\n") + "\n").replacen(",7\n", ",?\n", 26), &of_steps);
+    assert_eq!((found.train.len(), found.recordings[0].unlabelled), (2, 2));
 }
 
 #[test]

@@ -59,6 +59,7 @@ fn must_have_values(dataset: &Dataset) -> Result<()> {
     let found = match (&dataset.train.values, dataset.task) {
         (Values::Tokens(_), _) => "a text, whose own file says the same",
         (_, Task::StepClassification) => "a class for each step",
+        (_, Task::StepRegression) => "numbers for each step",
         (_, Task::MultiLabel) => "labels of which several can hold",
         (_, Task::Regression) if dataset.train.targets() > 1 => "several numbers to predict",
         _ => return Ok(()),

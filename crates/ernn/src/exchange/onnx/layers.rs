@@ -59,7 +59,7 @@ pub(super) fn graph(saved: &SavedModel) -> Result<(Graph, usize)> {
     let (layers, _) = saved.model.fold();
     let mut graph = Builder::new("ernn", "");
     let mut sequences = read(&mut graph, saved);
-    let every_step = matches!(config.task, Task::StepClassification | Task::NextToken);
+    let every_step = config.task.is_of_steps() || config.task == Task::NextToken;
     let mut own = 0;
     let mut output = None;
     for (index, cells) in layers.iter().enumerate() {
@@ -241,7 +241,7 @@ pub(super) fn transposed(values: &[f32], columns: usize) -> Vec<f32> {
 }
 
 fn name_outputs(graph: &mut Builder, task: Task, logits: &str, shape: &[Dimension]) {
-    if task == Task::Regression {
+    if task.is_of_numbers() {
         graph.output_as(VALUE, logits, Element::Float, shape.to_vec());
         return;
     }

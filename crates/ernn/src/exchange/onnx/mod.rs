@@ -120,6 +120,11 @@ fn interface(saved: &SavedModel) -> Vec<String> {
             config.classes
         ),
         Task::Regression => format!("{} [batch, {}]", layers::VALUE, config.classes),
+        Task::StepRegression => format!(
+            "{} [batch, steps, {}], of no meaning behind a sequence's end",
+            layers::VALUE,
+            config.classes
+        ),
         Task::StepClassification | Task::NextToken => {
             let names = format!("{} and {}", layers::LOGITS, layers::PROBABILITIES);
             format!(
@@ -136,7 +141,7 @@ fn interface(saved: &SavedModel) -> Vec<String> {
     if !saved.derivation.is_none() {
         notes.push("the file derives the model's further channels itself".to_string());
     }
-    if config.classes > 1 && config.task == Task::Regression {
+    if config.classes > 1 && config.task.is_of_numbers() {
         notes.push(format!("{}: {}", layers::VALUE, list(&saved.output_names())));
     }
     if config.quantiles.len() > 1 {

@@ -160,10 +160,8 @@ impl Source<'_> {
 
     /// Whether it says something after each step.
     fn says_each_step(&self) -> bool {
-        matches!(
-            self.saved.model.config().task,
-            Task::StepClassification | Task::NextToken
-        )
+        let task = self.saved.model.config().task;
+        task.is_of_steps() || task == Task::NextToken
     }
 
     /// What the example does with logits.

@@ -31,7 +31,7 @@ pub(super) fn numbers(found: &Evaluation, task: Task) -> String {
 pub(super) fn pooled(found: &Evaluation, task: Task) -> String {
     let (metric, value) = found.score();
     let mut text = metric.phrase(value);
-    if let (Some(numbers), Task::Regression) = (&found.numbers, task) {
+    if let (Some(numbers), true) = (&found.numbers, task.is_of_numbers()) {
         let _ = write!(text, ", MAE {}", figures(numbers.mean_absolute_error));
         if let Some(r2) = numbers.r2 {
             let _ = write!(text, ", R2 {r2:.3}");

@@ -179,7 +179,10 @@ fn forecasts_that_cannot_be_are_refused() {
             "season: found no forecast, expected --horizon",
         ),
         (of("\"count\"", ", purity = 0.5"), "purity: found a forecast"),
-        (of("\"count\"", ", aim = \"steps\""), "task: found steps"),
+        (
+            of("\"count\"", ", aim = \"steps\""),
+            "horizon: found a number for each step",
+        ),
         (
             of("\"count\"", "").replace("horizon = 3", "horizon = \"2h\""),
             "horizon: found 7200s, expected --rate with the steps a second",
