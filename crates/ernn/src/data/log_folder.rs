@@ -1,4 +1,4 @@
-//! A folder of recordings: tables whose rows are steps, or sound whose frames are.
+//! A folder of recordings: tables or arrays whose rows are steps, or sound whose frames are.
 //!
 //! ```text
 //! logs/anna.csv  logs/ben.csv                        a recording a file, unless a column names several
@@ -15,7 +15,7 @@ use super::folder::{PARTS, part_of};
 use super::open::Format;
 use super::raw::{Raw, assemble};
 use super::recordings::{self, Log};
-use super::{Dataset, OpenOptions, Sequences, csv, label_sets, unpacked};
+use super::{Dataset, OpenOptions, Sequences, label_sets, unpacked};
 use crate::{Error, Result};
 
 /// Folders inside folders that are looked into.
@@ -64,6 +64,11 @@ pub(super) fn open_windows(folder: &Path, options: &OpenOptions) -> Result<Seque
 }
 
 fn cut(log: Log, part: usize, options: &OpenOptions) -> Result<Raw> {
+    cut_part(log, part, options)?.finish(options.missing)
+}
+
+/// Cuts the recordings of a part, an index into [`PARTS`].
+pub(super) fn cut_part(log: Log, part: usize, options: &OpenOptions) -> Result<Raw> {
     let mut own = options.table.recordings.clone();
     // Only the training part is split.
     own.whole |= part > 0;
@@ -71,7 +76,7 @@ fn cut(log: Log, part: usize, options: &OpenOptions) -> Result<Raw> {
     if part > 0 {
         raw.keep_apart();
     }
-    raw.finish(options.missing)
+    Ok(raw)
 }
 
 /// All tables in the folder and in those inside it, in the order of their paths.
@@ -84,7 +89,8 @@ fn files(folder: &Path, options: &OpenOptions) -> Result<Vec<Found>> {
         found.retain(|file| real(&file.path).as_ref() != Some(&events));
     }
     if found.is_empty() {
-        let expected = "recordings, .csv, .tsv or .wav, in it or in folders of parts or classes";
+        let expected =
+            "recordings, .csv, .tsv, .jsonl, .npz, .npy, .parquet or .wav, in it or in folders of parts or classes";
         return Err(Error::format(folder, "", "none", expected));
     }
     found.sort_by(|a, b| a.path.cmp(&b.path));
@@ -100,7 +106,7 @@ fn collect(folder: &Path, names: &mut Vec<String>, found: &mut Vec<Found>) -> Re
             names.push(name);
             collect(&path, names, found)?;
             names.pop();
-        } else if path.is_file() && (Format::of(&path) == Some(Format::Csv) || is_sound(&path)) {
+        } else if path.is_file() && (Format::of(&path).is_some_and(Format::holds_rows) || is_sound(&path)) {
             let of_folder = |name: &String| part_of(Path::new(name));
             found.push(Found {
                 part: names.iter().find_map(of_folder).or_else(|| part_of(&path)),
@@ -118,7 +124,7 @@ fn read<'a>(files: impl Iterator<Item = &'a Found>, options: &OpenOptions) -> Re
     for file in files {
         let mut log = match is_sound(&file.path) {
             true => sound(&file.path, options)?,
-            false => csv::read_log(&file.path, options)?,
+            false => Format::read_log(&file.path, options)?,
         };
         let stem = unpacked::stem(&file.path);
         for recording in &mut log.recordings {
