@@ -5,11 +5,12 @@
 //! ```
 
 use std::io::Write;
+use std::path::Path;
 
 use super::super::OpenOptions;
 use super::super::channels::numbered;
 use super::super::csv::{self, Cells, Words};
-use super::super::recordings::Log;
+use super::super::recordings::{Aim, Log};
 use super::{Array, Kind};
 use crate::{Error, Result};
 
@@ -24,6 +25,26 @@ const USUAL: [&str; 4] = [LABELS, GROUPS, "t", "time"];
 /// Whether an array of this shape is rows, where rows of recordings are wanted; an array with labels inside has `--features`.
 pub(in crate::data) fn are_rows(shape: &[usize], options: &OpenOptions) -> bool {
     options.table.is_of_recordings() && shape.len() < 3 && options.features.is_none()
+}
+
+/// Refuses what only rows of recordings have, to learn from sequences. A model of recordings may be asked about them.
+pub(in crate::data) fn must_not_be_cut(path: &Path, options: &OpenOptions) -> Result<()> {
+    let own = &options.table.recordings;
+    let asked = match own.aim {
+        Aim::Steps => "--task steps",
+        _ if own.horizon.is_some() => "--horizon",
+        _ => return Ok(()),
+    };
+    if own.every_window {
+        return Ok(());
+    }
+    let found = format!("sequences and {asked}");
+    Err(Error::format(
+        path,
+        "",
+        found,
+        "X [rows, channels], the rows of a recording",
+    ))
 }
 
 /// The names of the arrays that may stand beside the values: the usual ones, and what flags name.
@@ -237,7 +258,7 @@ impl Array<'_> {
 }
 
 /// Refuses several parts where a recording is wanted.
-pub(in crate::data) fn one_part<T>(parts: [Option<T>; 3], path: &std::path::Path) -> Result<T> {
+pub(in crate::data) fn one_part<T>(parts: [Option<T>; 3], path: &Path) -> Result<T> {
     match parts {
         [Some(one), None, None] => Ok(one),
         _ => {

@@ -58,11 +58,13 @@ enum Kind {
 
 /// Reads a file that holds one array, with the labels inside it (two dimensions) or without labels (three).
 pub(super) fn read(bytes: &[u8], path: &Path, options: &OpenOptions) -> Result<Raw> {
+    options.table.recordings.check(options.table.window)?;
     let array = Array::parse(bytes, path, "")?;
-    match rows::are_rows(&array.shape, options) {
-        true => cut_part(rows::log(&array, None, &[], "", options)?, 0, options),
-        false => sequences(&array, Beside::default(), options),
+    if rows::are_rows(&array.shape, options) {
+        return cut_part(rows::log(&array, None, &[], "", options)?, 0, options);
     }
+    rows::must_not_be_cut(path, options)?;
+    sequences(&array, Beside::default(), options)
 }
 
 /// Reads a file that holds one array as a recording, not yet cut.

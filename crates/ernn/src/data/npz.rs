@@ -33,15 +33,14 @@ const CHANNELS: &str = "channels";
 /// The parts of an archive: training (or the only one), validation, test.
 pub(super) fn read(bytes: &[u8], path: &Path, options: &OpenOptions) -> Result<[Option<Raw>; 3]> {
     let of_recordings = options.table.is_of_recordings();
-    if of_recordings {
-        options.table.recordings.check(options.table.window)?;
-    }
+    options.table.recordings.check(options.table.window)?;
     let mut archive = Archive::unpack(bytes, path, options)?;
     if of_recordings && archive.holds_rows(options)? {
         let [train, validation, test] = archive.logs(options)?;
         let cut = |log: Option<Log>, part| log.map(|log| cut_part(log, part, options)).transpose();
         return Ok([cut(train, 0)?, cut(validation, 1)?, cut(test, 2)?]);
     }
+    npy::rows::must_not_be_cut(path, options)?;
     let [train, validation, test] = ENDINGS.map(|endings| archive.part(endings, options));
     let train = train?.ok_or_else(|| archive.without_values("[sequences, steps, features]"))?;
     let mut parts = [Some(train), validation?, test?];

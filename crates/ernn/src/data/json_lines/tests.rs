@@ -205,7 +205,7 @@ fn refusals_of_sequences() {
         ),
         (
             r#"{"ax": [NaN], "ay": [2], "label": "a"}"#,
-            ", line 3, column 10: found expected value, expected one JSON object a line (JSON has no NaN",
+            ", line 3, column 9: found expected value, expected one JSON object a line (JSON has no NaN",
         ),
         (
             r#"{"ax": [1], "ay": [2], "label": ["a"]}"#,

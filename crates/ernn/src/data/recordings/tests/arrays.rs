@@ -244,6 +244,13 @@ fn sequences_stay_sequences() {
     let place = Place::new();
     let values = vec![1_u8; 24];
     write(&place, "a.npz", &[("X", file("|u1", false, &[4, 3, 2], &values))]);
+    let steps = place.error("a.npz", "window = 2\nrecordings = { aim = \"steps\" }");
+    assert!(
+        steps.contains("a.npz: found sequences and --task steps, expected X [rows, channels]"),
+        "{steps}"
+    );
+    let rate = place.error("a.npz", "recordings = { rate = 50.0 }");
+    assert!(rate.contains("rate: found no recordings"), "{rate}");
     let data = place.open("a.npz", "window = 2").unwrap();
     assert_eq!((data.train.len(), data.train.longest()), (4, 3));
     assert!(
