@@ -55,7 +55,7 @@ with open(folder / "events.csv", "w") as events:
 
 # %%
 w = ernn.windows(nights, window="30s", rate=rate, events=folder / "events.csv")
-model = ernn.SequenceClassifier(hidden=16, rank=4, epochs=20, readout="mean", random_state=0)
+model = ernn.SequenceClassifier(hidden=16, rank=4, epochs=20, pooling="mean", random_state=0)
 train = w.groups == "night_1"
 model.fit(w.X[train], w.y[train])
 print(f"accuracy on the other night: {model.score(w.X[~train], w.y[~train]):.2f}")

@@ -47,7 +47,7 @@ for path in sorted(folder.glob("*.hea")):
 
 # %%
 w = ernn.windows(records, window="2s", rate=record.fs)
-model = ernn.SequenceClassifier(hidden=16, rank=4, epochs=30, readout="mean", random_state=0)
+model = ernn.SequenceClassifier(hidden=16, rank=4, epochs=30, pooling="mean", random_state=0)
 train = w.groups == "rec1"
 model.fit(w.X[train], w.y[train])
 print(f"accuracy on the other record: {model.score(w.X[~train], w.y[~train]):.2f}")

@@ -7,6 +7,7 @@
 //! nights/a.wav  nights/b.wav                         sound in the place of tables
 //! ```
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::audio::GroupPattern;
@@ -94,7 +95,22 @@ fn files(folder: &Path, options: &OpenOptions) -> Result<Vec<Found>> {
         return Err(Error::format(folder, "", "none", expected));
     }
     found.sort_by(|a, b| a.path.cmp(&b.path));
+    refuse_copies(folder, &found)?;
     Ok(found)
+}
+
+/// Refuses two files of one name that differ in their ends: the same recording would be read twice.
+fn refuse_copies(folder: &Path, found: &[Found]) -> Result<()> {
+    let mut seen: HashMap<(Option<&Path>, String), &Path> = HashMap::new();
+    for Found { path, .. } in found {
+        let key = (path.parent(), unpacked::stem(path));
+        let Some(other) = seen.insert(key, path) else { continue };
+        let name = |path: &Path| path.strip_prefix(folder).unwrap_or(path).display().to_string();
+        let found = format!("{} and {}", name(other), name(path));
+        let expected = "one file a recording: two of one name would be read twice";
+        return Err(Error::format(folder, "", found, expected));
+    }
+    Ok(())
 }
 
 fn collect(folder: &Path, names: &mut Vec<String>, found: &mut Vec<Found>) -> Result<()> {

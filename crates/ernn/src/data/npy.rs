@@ -131,7 +131,7 @@ pub(super) fn sequences(array: &Array, beside: Beside, options: &OpenOptions) ->
         (&[sequences, columns], None) if beside.lengths.is_none() => edgeml(array, sequences, columns, options),
         (shape, labels) => {
             let expected = if labels.is_some() {
-                "[sequences, steps, features]"
+                "[sequences, steps, features]; rows of a recording, [rows, channels], are cut with --window"
             } else {
                 "[sequences, steps, features], or [sequences, 1 + steps x features] with the label first"
             };
@@ -233,7 +233,7 @@ fn edgeml(array: &Array, sequences: usize, columns: usize, options: &OpenOptions
         columns - 1
     );
     let Some(features) = options.features.filter(|&features| features > 0) else {
-        return Err(array.error("", &found, "to be told how many features a step has (--features N)"));
+        return Err(array.error("", &found, "to be told how many features a step has (--features N); rows of a recording, [rows, channels], are cut with --window"));
     };
     if columns == 1 || !(columns - 1).is_multiple_of(features) {
         let expected = format!("a multiple of {features} values behind the label, as --features says");

@@ -348,6 +348,10 @@ impl<'a> Table<'a> {
     }
 
     fn place_on(&self, line: Line, column: &str) -> String {
+        // Before the first row of a file without a header.
+        if line == 0 {
+            return column.to_owned();
+        }
         let within = match line == self.line() {
             true => self.records.within(),
             false => String::new(),

@@ -64,10 +64,10 @@ impl<'a> Sequences<'a> {
     /// `first` is the key of the first list.
     pub fn new(beginning: Beginning<'a>, first: &str, path: &'a Path, options: &OpenOptions) -> Result<Sequences<'a>> {
         let mut keys = beginning.keys();
-        // A list that comes later is told with its line.
-        keys.retain(|(key, value)| !value.is_array() || beginning.first_has(key));
         let is = |wanted: &String, key: &str| wanted.trim().eq_ignore_ascii_case(key);
         let ignored = |key: &str| options.table.ignore.iter().any(|name| is(name, key));
+        // A list that comes later is told with its line.
+        keys.retain(|(key, value)| !value.is_array() || beginning.first_has(key) || ignored(key));
         let series = options.table.series_column.clone();
         let has_series = keys.iter().any(|(key, _)| is(&SERIES.to_owned(), key));
         let roles = roles(options);
@@ -253,11 +253,11 @@ impl<'a> Sequences<'a> {
             }
         };
         if !write_cell(value, &mut self.text) {
-            let expected = match self.sources[column] {
-                Source::Whole(_) => "a number or a text of the whole sequence",
-                _ => "a number",
+            let (within, expected) = match self.sources[column] {
+                Source::Whole(_) => (String::new(), "a number or a text of the whole sequence"),
+                _ => (within(), "a number"),
             };
-            return Err(self.error(&within(), key, kind(value), expected));
+            return Err(self.error(&within, key, kind(value), expected));
         }
         Ok(())
     }

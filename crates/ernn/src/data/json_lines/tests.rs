@@ -242,6 +242,8 @@ fn refusals_of_sequences() {
         unsure.contains("columns whose names say that they are no values"),
         "{unsure}"
     );
+    let ignored = "{\"x\": [1], \"label\": 0}\n{\"x\": [2], \"tags\": [], \"label\": 0}";
+    assert_eq!(data(ignored, "ignore = [\"tags\"]").train.len(), 2);
     let unused = data("{\"x\": [1, 2], \"device\": 7, \"label\": 0}", "").notes;
     assert!(
         unused[1].contains("the key device is not used; --label-column"),

@@ -70,6 +70,18 @@ fn a_folder_of_arrays_is_a_recording_a_file() {
 }
 
 #[test]
+fn a_recording_in_two_formats_is_refused() {
+    let place = Place::new();
+    write(&place, "logs/anna.npz", &arrays(300, 60));
+    place.write("logs/anna.csv", &log(300, 60));
+    let found = place.error("logs", OF_T);
+    assert!(
+        found.contains("logs: found anna.csv and anna.npz, expected one file a recording"),
+        "{found}"
+    );
+}
+
+#[test]
 fn parts_groups_and_a_label_for_all_rows() {
     let place = Place::new();
     let of_part = |rows, ending: &str| -> Vec<(&str, Vec<u8>)> {
