@@ -48,7 +48,7 @@ impl Default for Words {
 
 /// Where rows come from.
 pub(super) enum RowSource<'a> {
-    Text(Records<Source<'a>>),
+    Text(Box<Records<Source<'a>>>),
     Cells(Box<dyn Cells + 'a>),
 }
 

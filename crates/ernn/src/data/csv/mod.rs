@@ -174,7 +174,8 @@ impl<'a> Table<'a> {
             Separator::Byte(b',') => Decimal::Point,
             _ => Decimal::Comma,
         };
-        let mut records = RowSource::Text(Records::new(Cursor::new(beginning).chain(checked), separator));
+        let records = Records::new(Cursor::new(beginning).chain(checked), separator);
+        let mut records = RowSource::Text(Box::new(records));
         if !records.advance(path)? {
             let expected = "a header line with column names and rows of values";
             return Err(Error::format(path, "", "an empty file", expected));
