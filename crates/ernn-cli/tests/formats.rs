@@ -138,7 +138,7 @@ fn json_lines_of_sequences_train_a_model() {
     let place = Place::new();
     let lines = |count: usize, labelled: bool| -> String {
         let line = |sequence: usize| {
-            let up = sequence % 2 == 0;
+            let up = sequence.is_multiple_of(2);
             let value = |step: usize| (step as f64 + 0.1 * (sequence % 5) as f64) * if up { 0.3 } else { -0.3 };
             let steps: Vec<String> = (0..6 + sequence % 3)
                 .map(|step| format!("{:.3}", value(step)))
