@@ -52,6 +52,12 @@ test-python:
     cd crates/ernn-py && VIRTUAL_ENV="$PWD/../../.venv" ../../.venv/bin/maturin develop --quiet --locked
     .venv/bin/python -m pytest --quiet -ra crates/ernn-py/tests
 
+# The reader of Parquet, which the default build leaves out; not part of CI, whose time it would take
+test-parquet:
+    cargo clippy -p ernn -p ernn-cli --features parquet --all-targets --locked -- -D warnings
+    cargo test --locked -p ernn --features parquet --lib parquet
+    cargo test --locked -p ernn-cli --features parquet --test formats
+
 # The same with torch and aeon: 5 GB of wheels the first time
 test-torch:
     test -d .venv || python3 -m venv .venv

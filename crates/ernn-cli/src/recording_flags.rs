@@ -9,7 +9,7 @@ use crate::reading::named;
 
 /// How recordings are cut into windows.
 #[derive(Args, Clone, Debug, Default, PartialEq)]
-#[command(next_help_heading = "Recordings: tables, or folders of them, with a row a step")]
+#[command(next_help_heading = "Recordings: tables or arrays, or folders of them, with a row a step")]
 pub struct RecordingFlags {
     /// Length of a window, in rows or time: 128, 2.56s, 250ms; it spans no gap, no recording and no person
     #[arg(long, value_name = "SPAN")]
@@ -23,7 +23,7 @@ pub struct RecordingFlags {
     /// With --horizon: after what time values come again, such as 24 or 1h; forecasts are compared with the last season's values
     #[arg(long, value_name = "SPAN")]
     season: Option<Span>,
-    /// Column with the time of each row: seconds, ms, us or ns, also since 1970, or ISO 8601; with --rate rows are put onto its grid
+    /// Column, or array, with the time of each row: seconds, ms, us or ns, also since 1970, or ISO 8601; with --rate rows are put onto its grid
     #[arg(long, value_name = "NAME")]
     time: Option<String>,
     /// What numbers in that column count: s, ms, us or ns [default: told from its name, the size of the numbers, and --rate]
@@ -73,6 +73,11 @@ impl RecordingFlags {
             whole: settings.whole,
             unbroken: settings.unbroken,
         }
+    }
+
+    /// A row of a table or an array is a step of a recording.
+    pub fn makes_recordings(&self) -> bool {
+        self.window.is_some() || self.time.is_some()
     }
 
     /// Several labels can hold, of other data than recordings, too.

@@ -103,15 +103,17 @@ impl TableFlags {
     pub fn applying(&self, kind: SourceKind) -> Vec<Flag> {
         use SourceKind::{Arrays, Other, Recordings, Table, Texts, Ts};
         let table = matches!(kind, Table | Texts | Other);
+        // Arrays whose rows are steps of recordings are read as a table is.
+        let rows = table || kind == Arrays && self.recordings.makes_recordings();
         let own = table || matches!(kind, Ts | Arrays | Recordings);
         let tables = "tables of your own";
         let numbers = matches!(kind, Table | Other | Ts | Arrays);
         let mut flags = vec![
-            ("--ignore", !self.ignore.is_empty(), table, tables),
-            ("--channels", !self.channels.is_empty(), table, tables),
-            ("--series-column", self.series_column.is_some(), table, tables),
-            ("--group-column", self.group_column.is_some(), table, tables),
-            ("--step-column", self.step_column.is_some(), table, tables),
+            ("--ignore", !self.ignore.is_empty(), rows, tables),
+            ("--channels", !self.channels.is_empty(), rows, tables),
+            ("--series-column", self.series_column.is_some(), rows, tables),
+            ("--group-column", self.group_column.is_some(), rows, tables),
+            ("--step-column", self.step_column.is_some(), rows, tables),
             ("--layout", self.layout.is_some(), table, tables),
             (
                 "--target",
@@ -129,13 +131,13 @@ impl TableFlags {
             (
                 "--labels",
                 self.events().is_some(),
-                table || kind == Recordings,
+                rows || kind == Recordings,
                 "recordings of your own",
             ),
         ];
         let recordings = self.recordings.given().into_iter();
         let labels = self.recordings.asks_for_labels();
-        let applies = |flag: &str| table || (kind == Recordings && !OF_TABLES.contains(&flag));
+        let applies = |flag: &str| table || kind == Arrays || (kind == Recordings && !OF_TABLES.contains(&flag));
         flags.extend(recordings.map(|(flag, given)| match flag {
             "--task" if labels || (self.recordings.asks_for_steps() && !self.target.is_empty()) => {
                 (flag, given, numbers && kind != Ts, "tables and arrays of your own")

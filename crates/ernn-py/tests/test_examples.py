@@ -8,7 +8,16 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
-NEEDS = {"own_data": ["sklearn"], "grid_search": ["sklearn"], "torch_layer": ["torch"], "export_to_c": ["sklearn"]}
+NEEDS = {
+    "own_data": ["sklearn"],
+    "grid_search": ["sklearn"],
+    "torch_layer": ["torch"],
+    "export_to_c": ["sklearn"],
+    "read_mat": ["sklearn", "scipy"],
+    "read_hdf5": ["sklearn", "h5py"],
+    "read_edf": ["sklearn", "pyedflib"],
+    "read_wfdb": ["sklearn", "wfdb"],
+}
 
 
 def test_each_example_is_known():

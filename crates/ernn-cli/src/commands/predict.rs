@@ -17,9 +17,7 @@ use super::predict_generate::{self, GenerateFlags};
 use super::predict_listen::Listen;
 use super::source::Source;
 use super::stream_steps::CANNOT_LOOK_AHEAD;
-use super::{
-    listening, predict_forecast, predict_labels, predict_segments, predict_step_numbers, predict_stream,
-};
+use super::{listening, predict_forecast, predict_labels, predict_segments, predict_step_numbers, predict_stream};
 use crate::failure::{Failure, Result};
 use crate::output::{say, significant, timed};
 

@@ -51,7 +51,7 @@ def windows(
     Parameters
     ----------
     data : path or DataFrame
-        A table, a folder of tables, a ``.wav`` or a folder of them; or a pandas or polars DataFrame with a row a step.
+        A table, arrays (``.npz``), JSON lines, a ``.wav``, or a folder of such files; or a pandas or polars DataFrame with a row a step.
     window : int or str
         Length of a window, in rows or time: ``128``, ``"2.56s"``, ``"250ms"``. Without it each recording, between gaps, is one sequence.
     time, time_unit, rate, hop, max_gap, purity, label_at

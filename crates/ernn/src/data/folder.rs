@@ -38,7 +38,7 @@ pub(super) fn open(name: &str, folder: &Path, options: &OpenOptions) -> Result<D
         let found = if names.is_empty() { "no data file".to_owned() } else { super::labels::list(&names) };
         Error::data(
             name,
-            format!("no training file: found {found}; expected one of .ts, .csv, .tsv, .npy or .npz with the word train in its name, or .wav files in a folder a class (tables whose rows are steps of recordings are read with --time or --window)"),
+            format!("no training file: found {found}; expected one of .ts, .csv, .tsv, .jsonl, .npy, .npz or .parquet with the word train in its name, or .wav files in a folder a class (tables whose rows are steps of recordings are read with --time or --window)"),
         )
     })?;
     assemble(name, train, [validation?, test?])

@@ -94,7 +94,7 @@ fn unclear_folders_are_refused() {
     );
     assert_eq!(
         error(&[("a.csv", train), ("test.csv", test)]),
-        "data: no training file: found a.csv, test.csv; expected one of .ts, .csv, .tsv, .npy or .npz with the word train in its \
+        "data: no training file: found a.csv, test.csv; expected one of .ts, .csv, .tsv, .jsonl, .npy, .npz or .parquet with the word train in its \
          name, or .wav files in a folder a class (tables whose rows are steps of recordings are read with --time or --window)"
     );
     assert!(error(&[("train_test.csv", train)]).contains("no training file"));

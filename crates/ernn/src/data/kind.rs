@@ -14,7 +14,7 @@ pub enum SourceKind {
     RunningText,
     /// Texts with classes.
     Texts,
-    /// A table of numbers, `.csv` or `.tsv`.
+    /// A table of numbers: `.csv`, `.tsv`, `.parquet`, or JSON lines.
     Table,
     /// A `.ts` file.
     Ts,
@@ -40,7 +40,7 @@ pub fn kind(source: &str, options: &OpenOptions) -> SourceKind {
         _ if audio::long::is_sound(path) || (path.is_dir() && audio::class_folders::holds_sound(path)) => {
             SourceKind::Recordings
         }
-        Some(Format::Csv) => SourceKind::Table,
+        Some(Format::Csv | Format::Lines | Format::Parquet) => SourceKind::Table,
         Some(Format::Ts) => SourceKind::Ts,
         Some(Format::Npy | Format::Npz) => SourceKind::Arrays,
         None => SourceKind::Other,

@@ -1,4 +1,4 @@
-//! A folder of recordings: tables whose rows are steps, or sound whose frames are.
+//! A folder of recordings: tables or arrays whose rows are steps, or sound whose frames are.
 //!
 //! ```text
 //! logs/anna.csv  logs/ben.csv                        a recording a file, unless a column names several
@@ -7,6 +7,7 @@
 //! nights/a.wav  nights/b.wav                         sound in the place of tables
 //! ```
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::audio::GroupPattern;
@@ -15,7 +16,7 @@ use super::folder::{PARTS, part_of};
 use super::open::Format;
 use super::raw::{Raw, assemble};
 use super::recordings::{self, Log};
-use super::{Dataset, OpenOptions, Sequences, csv, label_sets, unpacked};
+use super::{Dataset, OpenOptions, Sequences, label_sets, unpacked};
 use crate::{Error, Result};
 
 /// Folders inside folders that are looked into.
@@ -64,6 +65,11 @@ pub(super) fn windows(folder: &Path, options: &OpenOptions) -> Result<Raw> {
 }
 
 fn cut(log: Log, part: usize, options: &OpenOptions) -> Result<Raw> {
+    cut_part(log, part, options)?.finish(options.missing)
+}
+
+/// Cuts the recordings of a part, an index into [`PARTS`].
+pub(super) fn cut_part(log: Log, part: usize, options: &OpenOptions) -> Result<Raw> {
     let mut own = options.table.recordings.clone();
     // Only the training part is split.
     own.whole |= part > 0;
@@ -71,7 +77,7 @@ fn cut(log: Log, part: usize, options: &OpenOptions) -> Result<Raw> {
     if part > 0 {
         raw.keep_apart();
     }
-    raw.finish(options.missing)
+    Ok(raw)
 }
 
 /// All tables in the folder and in those inside it, in the order of their paths.
@@ -84,11 +90,27 @@ fn files(folder: &Path, options: &OpenOptions) -> Result<Vec<Found>> {
         found.retain(|file| real(&file.path).as_ref() != Some(&events));
     }
     if found.is_empty() {
-        let expected = "recordings, .csv, .tsv or .wav, in it or in folders of parts or classes";
+        let expected =
+            "recordings, .csv, .tsv, .jsonl, .npz, .npy, .parquet or .wav, in it or in folders of parts or classes";
         return Err(Error::format(folder, "", "none", expected));
     }
     found.sort_by(|a, b| a.path.cmp(&b.path));
+    refuse_copies(folder, &found)?;
     Ok(found)
+}
+
+/// Refuses two files of one name that differ in their ends: the same recording would be read twice.
+fn refuse_copies(folder: &Path, found: &[Found]) -> Result<()> {
+    let mut seen: HashMap<(Option<&Path>, String), &Path> = HashMap::new();
+    for Found { path, .. } in found {
+        let key = (path.parent(), unpacked::stem(path));
+        let Some(other) = seen.insert(key, path) else { continue };
+        let name = |path: &Path| path.strip_prefix(folder).unwrap_or(path).display().to_string();
+        let found = format!("{} and {}", name(other), name(path));
+        let expected = "one file a recording: two of one name would be read twice";
+        return Err(Error::format(folder, "", found, expected));
+    }
+    Ok(())
 }
 
 fn collect(folder: &Path, names: &mut Vec<String>, found: &mut Vec<Found>) -> Result<()> {
@@ -100,7 +122,7 @@ fn collect(folder: &Path, names: &mut Vec<String>, found: &mut Vec<Found>) -> Re
             names.push(name);
             collect(&path, names, found)?;
             names.pop();
-        } else if path.is_file() && (Format::of(&path) == Some(Format::Csv) || is_sound(&path)) {
+        } else if path.is_file() && (Format::of(&path).is_some_and(Format::holds_rows) || is_sound(&path)) {
             let of_folder = |name: &String| part_of(Path::new(name));
             found.push(Found {
                 part: names.iter().find_map(of_folder).or_else(|| part_of(&path)),
@@ -118,7 +140,7 @@ fn read<'a>(files: impl Iterator<Item = &'a Found>, options: &OpenOptions) -> Re
     for file in files {
         let mut log = match is_sound(&file.path) {
             true => sound(&file.path, options)?,
-            false => csv::read_log(&file.path, options)?,
+            false => Format::read_log(&file.path, options)?,
         };
         let stem = unpacked::stem(&file.path);
         for recording in &mut log.recordings {

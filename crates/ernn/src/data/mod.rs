@@ -18,6 +18,7 @@ mod folder;
 mod forecast;
 mod folds;
 mod har;
+mod json_lines;
 mod kind;
 mod known;
 mod label_sets;
@@ -32,6 +33,8 @@ mod npz;
 mod number;
 pub(crate) mod one_or_more;
 mod open;
+#[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
+mod parquet;
 mod part;
 mod pictures;
 mod preparation;

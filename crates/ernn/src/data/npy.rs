@@ -5,19 +5,24 @@
 //! ```
 //!
 //! Three dimensions are `[sequences, steps, features]`; labels then come as a second array of one dimension. Two dimensions are
-//! EdgeML's layout: the label in column 0, then time-major features, whose number the caller has to know.
+//! EdgeML's layout: the label in column 0, then time-major features, whose number the caller has to know. Where recordings are cut,
+//! they are `[rows, channels]`.
 
 use std::path::Path;
 
 use super::OpenOptions;
 use super::label_sets;
 use super::labels::Names;
+use super::log_folder::cut_part;
 use super::number::shown;
 use super::raw::Raw;
+use super::recordings::{Log, iso};
 use crate::{Error, Result};
 
 #[path = "label_arrays.rs"]
 mod label_arrays;
+#[path = "array_rows.rs"]
+pub(super) mod rows;
 
 /// An array as it lies in the file.
 pub(super) struct Array<'a> {
@@ -43,6 +48,8 @@ enum Kind {
     Signed,
     Unsigned,
     Float,
+    /// A count of so many nanoseconds since 1970, NumPy's `M`.
+    Time(i64),
     /// Fixed-width text of bytes, NumPy's `S`.
     Bytes,
     /// Fixed-width text of 32-bit characters, NumPy's `U`.
@@ -51,7 +58,18 @@ enum Kind {
 
 /// Reads a file that holds one array, with the labels inside it (two dimensions) or without labels (three).
 pub(super) fn read(bytes: &[u8], path: &Path, options: &OpenOptions) -> Result<Raw> {
-    sequences(&Array::parse(bytes, path, "")?, Beside::default(), options)
+    options.table.recordings.check(options.table.window)?;
+    let array = Array::parse(bytes, path, "")?;
+    if rows::are_rows(&array.shape, options) {
+        return cut_part(rows::log(&array, None, &[], "", options)?, 0, options);
+    }
+    rows::must_not_be_cut(path, options)?;
+    sequences(&array, Beside::default(), options)
+}
+
+/// Reads a file that holds one array as a recording, not yet cut.
+pub(super) fn read_log(bytes: &[u8], path: &Path, options: &OpenOptions) -> Result<Log> {
+    rows::log(&Array::parse(bytes, path, "")?, None, &[], "", options)
 }
 
 /// Shape and numbers, row-major, of a file that holds one array that is no data set.
@@ -113,7 +131,7 @@ pub(super) fn sequences(array: &Array, beside: Beside, options: &OpenOptions) ->
         (&[sequences, columns], None) if beside.lengths.is_none() => edgeml(array, sequences, columns, options),
         (shape, labels) => {
             let expected = if labels.is_some() {
-                "[sequences, steps, features]"
+                "[sequences, steps, features]; rows of a recording, [rows, channels], are cut with --window"
             } else {
                 "[sequences, steps, features], or [sequences, 1 + steps x features] with the label first"
             };
@@ -221,7 +239,7 @@ fn edgeml(array: &Array, sequences: usize, columns: usize, options: &OpenOptions
         columns - 1
     );
     let Some(features) = options.features.filter(|&features| features > 0) else {
-        return Err(array.error("", &found, "to be told how many features a step has (--features N)"));
+        return Err(array.error("", &found, "to be told how many features a step has (--features N); rows of a recording, [rows, channels], are cut with --window"));
     };
     if columns == 1 || !(columns - 1).is_multiple_of(features) {
         let expected = format!("a multiple of {features} values behind the label, as --features says");
@@ -459,12 +477,17 @@ impl Element {
         let code = descr[1..].split(quote).next()?;
         let (order, code) = code.split_at_checked(1)?;
         let (kind, size) = code.split_at_checked(1)?;
+        let (size, unit) = match size.split_once('[') {
+            Some((size, unit)) => (size, nanoseconds(unit.strip_suffix(']')?)),
+            None => (size, None),
+        };
         let size: usize = size.parse().ok()?;
         let (kind, size) = match (kind, size) {
             ("b", 1) => (Kind::Bool, 1),
             ("i", 1 | 2 | 4 | 8) => (Kind::Signed, size),
             ("u", 1 | 2 | 4 | 8) => (Kind::Unsigned, size),
             ("f", 2 | 4 | 8) => (Kind::Float, size),
+            ("M", 8) => (Kind::Time(unit?), size),
             ("S", 1..) => (Kind::Bytes, size),
             ("U", 1..) => (Kind::Characters, size.checked_mul(4)?),
             _ => return None,
@@ -500,7 +523,7 @@ impl Element {
             (Kind::Float, 2) => Some(half(self.word(bytes) as u16)),
             (Kind::Float, 4) => Some(f64::from(f32::from_bits(self.word(bytes) as u32))),
             (Kind::Float, _) => Some(f64::from_bits(self.word(bytes))),
-            (Kind::Bytes | Kind::Characters, _) => None,
+            (Kind::Bytes | Kind::Characters | Kind::Time(_), _) => None,
         }
     }
 
@@ -509,6 +532,7 @@ impl Element {
         match self.kind {
             Kind::Bool | Kind::Unsigned => Some(self.word(bytes).to_string()),
             Kind::Signed => Some(self.signed(bytes).to_string()),
+            Kind::Time(unit) => iso(self.signed(bytes), unit, false),
             // Adding zero turns -0 into 0.
             Kind::Float => self
                 .number(bytes)
@@ -525,6 +549,21 @@ impl Element {
             }
         }
     }
+}
+
+/// The nanoseconds of NumPy's units of time.
+fn nanoseconds(unit: &str) -> Option<i64> {
+    const SECOND: i64 = 1_000_000_000;
+    Some(match unit {
+        "D" => 86_400 * SECOND,
+        "h" => 3600 * SECOND,
+        "m" => 60 * SECOND,
+        "s" => SECOND,
+        "ms" => SECOND / 1000,
+        "us" => 1000,
+        "ns" => 1,
+        _ => return None,
+    })
 }
 
 /// IEEE half precision: 1 sign bit, 5 of exponent, 10 of fraction.

@@ -235,7 +235,7 @@ fn refusals_say_what_was_found_and_expected() {
             whole.clone(),
             None,
             "a.npy: found an array of shape [2, 7], a label and 6 values a row, expected to be told how many features a step \
-             has (--features N)",
+             has (--features N); rows of a recording, [rows, channels], are cut with --window",
         ),
         (
             whole.clone(),

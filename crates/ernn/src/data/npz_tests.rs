@@ -4,7 +4,7 @@ use super::super::npy::tests::file;
 use super::*;
 
 /// An archive of these arrays.
-fn archive(arrays: &[(&str, &[u8])]) -> Vec<u8> {
+pub(in super::super) fn archive(arrays: &[(&str, &[u8])]) -> Vec<u8> {
     let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for (name, bytes) in arrays {
         let options = zip::write::SimpleFileOptions::default();

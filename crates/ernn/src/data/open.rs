@@ -4,11 +4,13 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::raw::{Raw, assemble};
+use super::recordings::Log;
 use super::similar::{is_misspelled, similar};
 use super::text::checked::reading_error;
 use super::{
     Aim, Dataset, LabelAt, MissingPolicy, Preparation, RecordingOptions, Sequences, TableOptions, TextOptions,
-    Vocabulary, audio, csv, folder, known, label_sets, labels, log_folder, npy, npz, text, ts, unpacked,
+    Vocabulary, audio, csv, folder, json_lines, known, label_sets, labels, log_folder, npy, npz, parquet, text, ts,
+    unpacked,
 };
 use crate::{Error, Result};
 
@@ -212,7 +214,7 @@ pub fn read_windows(reader: impl Read, name: &str, options: &OpenOptions) -> Res
 pub fn read_sequences(reader: impl Read, options: &OpenOptions) -> Result<Sequences> {
     label_sets::check(options)?;
     let options = &of_every_window(options);
-    one_part(
+    npy::rows::one_part(
         Format::read_stream(reader, Path::new(STDIN_NAME), options)?,
         Path::new(STDIN_NAME),
     )?
@@ -252,8 +254,10 @@ pub(super) fn is_stream(path: &Path) -> bool {
 pub(super) enum Format {
     Ts,
     Csv,
+    Lines,
     Npy,
     Npz,
+    Parquet,
 }
 
 impl Format {
@@ -261,18 +265,22 @@ impl Format {
         match unpacked::ending(path).as_str() {
             "ts" => Some(Format::Ts),
             "csv" | "tsv" => Some(Format::Csv),
+            "jsonl" | "ndjson" => Some(Format::Lines),
             "npy" => Some(Format::Npy),
             "npz" => Some(Format::Npz),
+            "parquet" => Some(Format::Parquet),
             _ => None,
         }
     }
 
     /// What a pipe has given: its name tells nothing. What is neither an array nor begins as a `.ts` does, is a table.
     fn of_content(bytes: &[u8]) -> Format {
-        match bytes.trim_ascii_start() {
+        match bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start() {
             [b'@' | b'#', ..] => Format::Ts,
+            [b'{', ..] => Format::Lines,
             _ if bytes.starts_with(b"\x93NUMPY") => Format::Npy,
             _ if bytes.starts_with(b"PK\x03\x04") => Format::Npz,
+            _ if bytes.starts_with(b"PAR1") => Format::Parquet,
             _ => Format::Csv,
         }
     }
@@ -296,15 +304,17 @@ impl Format {
         // Whoever says that a file has no header says that it is a table.
         let said = (!options.table.layout.is_default()).then_some(Format::Csv);
         let format = Format::of(path).or(said).ok_or_else(|| {
-            let problem = "not a known kind of file: expected .ts, .csv, .tsv, .npy or .npz";
+            let problem = "not a known kind of file: expected .ts, .csv, .tsv, .jsonl, .npy, .npz or .parquet";
             Error::data(path.display(), problem)
         })?;
         let one = |raw| [Some(raw), None, None];
         match format {
             Format::Ts => read_ts(&read_file(path)?, path, options).map(one),
             Format::Csv => csv::read(path, options).map(one),
+            Format::Lines => json_lines::read(path, options).map(one),
             Format::Npy => npy::read(&read_file(path)?, path, options).map(one),
             Format::Npz => npz::read(&read_file(path)?, path, options),
+            Format::Parquet => parquet::read(path, options).map(one),
         }
     }
 
@@ -322,18 +332,39 @@ impl Format {
         if format == Format::Csv {
             return Ok([Some(csv::read_stream(source, path, options)?), None, None]);
         }
+        if format == Format::Lines {
+            return Ok([Some(json_lines::read_stream(source, path, options)?), None, None]);
+        }
         let mut bytes = Vec::new();
         source.read_to_end(&mut bytes).map_err(error)?;
         match format {
             Format::Ts => Ok([Some(read_ts(&bytes, path, options)?), None, None]),
             Format::Npy => Ok([Some(npy::read(&bytes, path, options)?), None, None]),
+            Format::Parquet => Ok([Some(parquet::read_bytes(bytes, path, options)?), None, None]),
             _ => npz::read(&bytes, path, options),
+        }
+    }
+
+    /// Whether a file may hold rows of recordings.
+    pub fn holds_rows(self) -> bool {
+        self != Format::Ts
+    }
+
+    /// The recordings of a file, not yet cut.
+    pub fn read_log(path: &Path, options: &OpenOptions) -> Result<Log> {
+        options.table.recordings.check(options.table.window)?;
+        match Format::of(path) {
+            Some(Format::Npy) => npy::read_log(&read_file(path)?, path, options),
+            Some(Format::Npz) => npz::read_log(&read_file(path)?, path, options),
+            Some(Format::Lines) => json_lines::read_log(path, options),
+            Some(Format::Parquet) => parquet::read_log(path, options),
+            _ => csv::read_log(path, options),
         }
     }
 
     /// A file that has to be one part.
     pub fn read_part(path: &Path, options: &OpenOptions) -> Result<Raw> {
-        one_part(Format::read(path, options)?, path)
+        npy::rows::one_part(Format::read(path, options)?, path)
     }
 }
 
@@ -344,18 +375,6 @@ fn read_ts(bytes: &[u8], path: &Path, options: &OpenOptions) -> Result<Raw> {
 
 /// Bytes of a pipe that tell its format.
 const BEGINNING: u64 = 64;
-
-fn one_part(parts: [Option<Raw>; 3], path: &Path) -> Result<Raw> {
-    match parts {
-        [Some(raw), None, None] => Ok(raw),
-        _ => Err(Error::format(
-            path,
-            "",
-            "several parts in one file",
-            "the arrays X and y of one part",
-        )),
-    }
-}
 
 #[cfg(test)]
 #[path = "open_tests.rs"]

@@ -272,7 +272,7 @@ fn names_that_lead_nowhere() {
     fs::write(&path, "x").unwrap();
     let error = open(&path.display().to_string());
     assert!(
-        error.ends_with("a.xlsx: not a known kind of file: expected .ts, .csv, .tsv, .npy or .npz"),
+        error.ends_with("a.xlsx: not a known kind of file: expected .ts, .csv, .tsv, .jsonl, .npy, .npz or .parquet"),
         "{error}"
     );
     let options = OpenOptions {

@@ -146,9 +146,9 @@ fn take_time(table: &Table, own: &mut Growing, times: &mut TimeReader) -> Result
         Ok(time) => time,
         Err(expected) => return error(&expected),
     };
-    let (last, line) = own.last;
+    let ((last, line), word) = (own.last, table.words.line);
     if time == last {
-        return error(&format!("a later time than that of line {line}, which is the same"));
+        return error(&format!("a later time than that of {word} {line}, which is the same"));
     }
     if time < last {
         let of = match (table.columns.series, table.columns.group) {
@@ -161,7 +161,7 @@ fn take_time(table: &Table, own: &mut Growing, times: &mut TimeReader) -> Result
             _ => "",
         };
         return error(&format!(
-            "a later time than that of line {line}: times do not run backwards in a recording{of}"
+            "a later time than that of {word} {line}: times do not run backwards in a recording{of}"
         ));
     }
     own.last = (time, table.line());

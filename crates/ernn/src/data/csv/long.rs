@@ -60,7 +60,7 @@ impl Rows {
             let value = table.number(column)?;
             self.channels[index].see(table.text(column), table.decimal);
             if value.is_nan() && self.first_missing.is_none() {
-                self.first_missing = Some(format!(", line {}{}", table.line(), table.column_place(column)));
+                self.first_missing = Some(table.place(column));
             }
             self.values.push(value);
         }
@@ -233,7 +233,7 @@ impl Order {
         let series = shown(self.series.names[series as usize].as_bytes());
         let column = table.columns.step.map(|column| table.column_place(column));
         let found = format!("step {step} of series {series} a second time");
-        let expected = format!("it only once, as on line {first}");
+        let expected = format!("it only once, as on {} {first}", table.words.line);
         table.error(line, &column.unwrap_or_default(), &found, &expected)
     }
 

@@ -15,6 +15,7 @@
 //! A table is read once, and only its values are kept: rows in order need no memory of their own. A file whose rows are out of
 //! order is read a second time with the step of each row beside it; a pipe, which cannot, keeps the steps from the beginning.
 
+mod cells;
 mod channel;
 mod columns;
 mod growing;
@@ -34,12 +35,14 @@ use std::borrow::Cow;
 use std::io::{BufRead, Chain, Cursor, Read};
 use std::path::Path;
 
+pub(super) use cells::{Cells, Words};
 pub use options::{LabelKind, Layout, TableOptions};
 
+use self::cells::RowSource;
 use self::columns::{Columns, Shape};
 use self::label_cells::LabelCells;
 use self::options::Said;
-use self::records::{Broken, Records, Separator};
+use self::records::{Records, Separator};
 use super::OpenOptions;
 use super::number::{Decimal, parse_as, shown};
 use super::raw::Raw;
@@ -52,39 +55,73 @@ use crate::{Error, Result};
 
 /// Reads a whole file, which may be a pipe.
 pub(crate) fn read(path: &Path, options: &OpenOptions) -> Result<Raw> {
-    let open = || unpacked::open(path);
+    let open = || Table::open(unpacked::open(path)?, path, options);
+    read_file(open, path, options)
+}
+
+/// Reads a whole file whose rows are cells that `open` begins to give; it may be a pipe.
+pub(super) fn read_cells<'a>(
+    open: impl Fn() -> Result<Box<dyn Cells + 'a>>,
+    path: &'a Path,
+    options: &'a OpenOptions,
+) -> Result<Raw> {
+    read_file(|| Table::of_cells(open()?, path, options), path, options)
+}
+
+/// What settings of a table must be, whatever is in it.
+fn check(options: &OpenOptions) -> Result<()> {
+    options.table.recordings.check(options.table.window)?;
+    options.table.check_steps()
+}
+
+fn read_file<'a>(open: impl Fn() -> Result<Table<'a>>, path: &Path, options: &OpenOptions) -> Result<Raw> {
+    check(options)?;
     let again = path.metadata().is_ok_and(|about| about.is_file());
-    match read_rows(open()?, path, options, !again)? {
+    match read_rows(open()?, options, !again)? {
         Some(raw) => Ok(raw),
-        None => read_stream(open()?, path, options),
+        None => read_once(open()?, path, options),
     }
 }
 
 /// Reads the recordings of a file, not yet cut.
 pub(crate) fn read_log(path: &Path, options: &OpenOptions) -> Result<Log> {
-    let table = Table::open(unpacked::open(path)?, path, options)?;
-    match table.columns.doubtful.is_empty() {
+    log_of(Table::open(unpacked::open(path)?, path, options)?)
+}
+
+/// Reads recordings whose rows are cells, not yet cut.
+pub(super) fn log_of_cells(cells: Box<dyn Cells + '_>, path: &Path, options: &OpenOptions) -> Result<Log> {
+    log_of(Table::of_cells(cells, path, options)?)
+}
+
+fn log_of(table: Table) -> Result<Log> {
+    let notes = table.records.notes();
+    let log = match table.columns.doubtful.is_empty() {
         true => log::read(table),
         false => Err(survey::ask(table)),
-    }
+    }?;
+    Ok(Log { notes, ..log })
 }
 
 /// Reads a whole table from a source that cannot be read again; `path` names it in errors.
 pub(crate) fn read_stream(source: impl Read, path: &Path, options: &OpenOptions) -> Result<Raw> {
-    let raw = read_rows(Box::new(source), path, options, true)?;
+    check(options)?;
+    read_once(Table::open(Box::new(source), path, options)?, path, options)
+}
+
+/// The same of cells.
+pub(super) fn read_cells_once(cells: Box<dyn Cells + '_>, path: &Path, options: &OpenOptions) -> Result<Raw> {
+    check(options)?;
+    read_once(Table::of_cells(cells, path, options)?, path, options)
+}
+
+fn read_once(table: Table, path: &Path, options: &OpenOptions) -> Result<Raw> {
+    let raw = read_rows(table, options, true)?;
     raw.ok_or_else(|| Error::format(path, "", "rows out of order", "rows by series and step"))
 }
 
 /// Nothing if rows are out of order and their steps were not kept.
-fn read_rows<'a>(
-    source: Box<dyn Read + 'a>,
-    path: &'a Path,
-    options: &'a OpenOptions,
-    keep_steps: bool,
-) -> Result<Option<Raw>> {
-    options.table.recordings.check(options.table.window)?;
-    options.table.check_steps()?;
-    let table = Table::open(source, path, options)?;
+fn read_rows(table: Table, options: &OpenOptions, keep_steps: bool) -> Result<Option<Raw>> {
+    let notes = table.records.notes();
     let declared = LabelCells::of(&table).map_or_else(Vec::new, |cells| cells.declared(&table));
     let raw = match table.columns.shape {
         Shape::Unclear => Err(survey::ask(table)),
@@ -97,6 +134,7 @@ fn read_rows<'a>(
         }
     }?;
     Ok(raw.map(|raw| Raw {
+        notes: [notes, raw.notes].concat(),
         declared: match raw.part.labels.is_empty() || !raw.declared.is_empty() {
             true => raw.declared,
             false => declared,
@@ -113,7 +151,8 @@ type Source<'a> = Chain<Cursor<Vec<u8>>, Checked<Decoded<Box<dyn Read + 'a>>>>;
 struct Table<'a> {
     path: &'a Path,
     options: &'a OpenOptions,
-    records: Records<Source<'a>>,
+    records: RowSource<'a>,
+    words: Words,
     columns: Columns,
     decimal: Decimal,
     /// Where a decimal point and a decimal comma were seen first.
@@ -141,8 +180,9 @@ impl<'a> Table<'a> {
             Separator::Byte(b',') => Decimal::Point,
             _ => Decimal::Comma,
         };
-        let mut records = Records::new(Cursor::new(beginning).chain(checked), separator);
-        if !advance(&mut records, path)? {
+        let records = Records::new(Cursor::new(beginning).chain(checked), separator);
+        let mut records = RowSource::Text(Box::new(records));
+        if !records.advance(path)? {
             let expected = "a header line with column names and rows of values";
             return Err(Error::format(path, "", "an empty file", expected));
         }
@@ -164,6 +204,7 @@ impl<'a> Table<'a> {
             path,
             options,
             records,
+            words: Words::default(),
             columns,
             decimal,
             signs: [None; 2],
@@ -172,9 +213,33 @@ impl<'a> Table<'a> {
         })
     }
 
+    fn of_cells(cells: Box<dyn Cells + 'a>, path: &'a Path, options: &'a OpenOptions) -> Result<Table<'a>> {
+        if !options.table.layout.is_default() {
+            let expected = "--layout for text in columns alone";
+            return Err(Error::format(path, "", "a file whose columns have names", expected));
+        }
+        let words = cells.words();
+        let mut columns = Columns::new(columns::named(cells.names().to_vec()), &Said::new(options))
+            .map_err(|(found, expected)| Error::format(path, "", found, expected))?;
+        if columns.shape == Shape::Wide {
+            columns.doubtful.clear();
+        }
+        Ok(Table {
+            path,
+            options,
+            records: RowSource::Cells(cells),
+            words,
+            columns,
+            decimal: Decimal::Point,
+            signs: [None; 2],
+            waiting: false,
+            rows: 0,
+        })
+    }
+
     /// Reads the next row of values; it has as many columns as the header. False at the end.
     fn next_row(&mut self) -> Result<bool> {
-        if !std::mem::take(&mut self.waiting) && !advance(&mut self.records, self.path)? {
+        if !std::mem::take(&mut self.waiting) && !self.records.advance(self.path)? {
             return Ok(false);
         }
         if let Some(quotes) = self.records.divided().iter().find(|quotes| self.is_read(quotes.field)) {
@@ -236,7 +301,10 @@ impl<'a> Table<'a> {
                 Ok(number)
             }
             Ok(number) => Ok(number),
-            Err(expected) => Err(self.no_number(column, expected)),
+            Err(expected) => {
+                let truth = self.records.truth(self.text(column));
+                truth.ok_or_else(|| self.no_number(column, expected))
+            }
         }
     }
 
@@ -254,7 +322,7 @@ impl<'a> Table<'a> {
         };
         let names = ["a decimal point", "a decimal comma"];
         let found = format!("{} with {}", shown(self.text(column)), names[own]);
-        let expected = format!("{} as on line {other}", names[1 - own]);
+        let expected = format!("{} as on {} {other}", names[1 - own], self.words.line);
         Err(self.error(line, &self.column_place(column), &found, &expected))
     }
 
@@ -274,11 +342,32 @@ impl<'a> Table<'a> {
     }
 
     fn column_place(&self, column: usize) -> String {
-        format!(", column {}", shown(self.columns.names[column].as_bytes()))
+        format!(
+            ", {} {}",
+            self.words.column,
+            shown(self.columns.names[column].as_bytes())
+        )
+    }
+
+    /// A cell of the current row.
+    fn place(&self, column: usize) -> String {
+        self.place_on(self.line(), &self.column_place(column))
+    }
+
+    fn place_on(&self, line: Line, column: &str) -> String {
+        // Before the first row of a file without a header.
+        if line == 0 {
+            return column.to_owned();
+        }
+        let within = match line == self.line() {
+            true => self.records.within(),
+            false => String::new(),
+        };
+        format!(", {} {line}{within}{column}", self.words.line)
     }
 
     fn error(&self, line: Line, column: &str, found: &str, expected: &str) -> Error {
-        Error::format(self.path, format!(", line {line}{column}"), found, expected)
+        Error::format(self.path, self.place_on(line, column), found, expected)
     }
 }
 
@@ -297,16 +386,6 @@ fn first_lines(source: &mut impl BufRead) -> std::io::Result<Vec<u8>> {
         source.consume(used);
     }
     Ok(beginning)
-}
-
-fn advance(records: &mut Records<impl BufRead>, path: &Path) -> Result<bool> {
-    records.advance().map_err(|broken| match broken {
-        Broken::Source(error) => table_error(path, error),
-        Broken::Quote(line) => {
-            let expected = "a second one at the end of its field";
-            Error::format(path, format!(", line {line}"), "a quote that never closes", expected)
-        }
-    })
 }
 
 /// The error for a field in quotes that goes over a line end: in a column of numbers or names one of the two is a mistake.

@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
+use super::Table;
 use super::channel::Channel;
 use super::columns::Shape;
 use super::names::{self, Sound, quoted, sound};
-use super::{Table, advance};
 use crate::data::number::{exact, is_missing, shown};
 use crate::data::recordings::is_iso;
 use crate::{Error, Result};
@@ -109,7 +109,7 @@ pub(super) fn ask(mut table: Table) -> Error {
     let mut rows = 0;
     loop {
         if !std::mem::take(&mut table.waiting) {
-            match advance(&mut table.records, table.path) {
+            match table.records.advance(table.path) {
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(error) => return error,

@@ -70,7 +70,7 @@ impl Tag {
             number => self.cells.shown(&self.names.names[number as usize]),
         };
         let found = format!("{} for series {}", text(number), shown(name));
-        let expected = format!("{} as on line {}", text(known), self.lines[sequence]);
+        let expected = format!("{} as on {} {}", text(known), table.words.line, self.lines[sequence]);
         Err(table.error(
             table.line(),
             &table.column_place(self.cells.column()),

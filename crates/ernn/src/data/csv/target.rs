@@ -54,7 +54,10 @@ impl Target {
         };
         let known = known.map_or("a missing number".to_owned(), |number| number.to_string());
         let found = format!("{} for {series}", shown(table.text(self.column)));
-        let expected = format!("{known} as on line {line}, one number for all rows of a sequence");
+        let expected = format!(
+            "{known} as on {} {line}, one number for all rows of a sequence",
+            table.words.line
+        );
         Err(self.error(table, table.line(), &found, &expected))
     }
 
@@ -115,7 +118,7 @@ pub(super) fn finish(targets: &[Target], table: &Table) -> Result<Targets> {
         .iter()
         .filter(|_| !of_steps)
         .filter_map(|target| Some((target.missing?, target.column)));
-    let place = |(line, column): (Line, usize)| format!(", line {line}{}", table.column_place(column));
+    let place = |(line, column): (Line, usize)| table.place_on(line, &table.column_place(column));
     Ok(Targets {
         numbers: match numbers.iter().all(|number| number.is_nan()) {
             true => Vec::new(),

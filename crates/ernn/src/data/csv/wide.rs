@@ -33,8 +33,7 @@ pub(super) fn read(mut table: Table) -> Result<Raw> {
         }
         let gap = row[..length].iter().position(|value| value.is_nan());
         if let (None, Some(gap)) = (&raw.first_missing, gap) {
-            let column = table.column_place(table.columns.values[gap]);
-            raw.first_missing = Some(format!(", line {}{column}", table.line()));
+            raw.first_missing = Some(table.place(table.columns.values[gap]));
         }
         values.truncate(start + length);
         for tag in tags.iter_mut().flatten() {

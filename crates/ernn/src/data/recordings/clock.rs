@@ -135,6 +135,15 @@ pub(crate) fn is_iso(text: &[u8]) -> bool {
     matches!(parse(text, Decimal::Point), Some((_, Form::Instant | Form::Civil)))
 }
 
+/// The time of so many units of so many nanoseconds since 1970, as ISO 8601 says it: in UTC, or without an offset. None out of range.
+pub(crate) fn iso(count: i64, unit: i64, utc: bool) -> Option<String> {
+    let stamp = Timestamp::from_nanosecond(i128::from(count) * i128::from(unit)).ok()?;
+    Some(match utc {
+        true => stamp.to_string(),
+        false => TimeZone::UTC.to_datetime(stamp).to_string(),
+    })
+}
+
 /// What the times of some recordings mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Clock {

@@ -412,7 +412,7 @@ impl Cutter<'_> {
         self.out.times.push(times);
     }
 
-    fn finish(mut self, log: Log, note: Option<String>) -> Result<Raw> {
+    fn finish(mut self, mut log: Log, note: Option<String>) -> Result<Raw> {
         let path = log.path().to_owned();
         if self.out.names.is_empty() {
             return Err(self.nothing(&log));
@@ -460,7 +460,8 @@ impl Cutter<'_> {
             },
             ..Part::default()
         };
-        raw.notes = note.into_iter().chain(self.facts.sentences()).collect();
+        raw.notes = std::mem::take(&mut log.notes);
+        raw.notes.extend(note.into_iter().chain(self.facts.sentences()));
         let names = match &self.forecast {
             Some(forecast) => forecast.names(&log.feature_names),
             None => log.targets,

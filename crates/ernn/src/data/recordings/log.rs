@@ -58,6 +58,8 @@ pub(crate) struct Log {
     pub forecast: Vec<usize>,
     /// Where the first missing value stands.
     pub first_missing: Option<String>,
+    /// How the file, or of several the first that says something, was understood, a sentence each.
+    pub notes: Vec<String>,
 }
 
 impl Log {
@@ -139,6 +141,9 @@ impl Log {
         self.files.append(&mut other.files);
         self.form = self.form.or(other.form);
         self.first_missing = self.first_missing.take().or(other.first_missing);
+        if self.notes.is_empty() {
+            self.notes = other.notes;
+        }
         Ok(())
     }
 }

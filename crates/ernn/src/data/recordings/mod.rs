@@ -21,7 +21,7 @@ mod sets;
 mod span;
 
 pub use clock::TimeUnit;
-pub(super) use clock::{TimeReader, is_iso};
+pub(super) use clock::{TimeReader, is_iso, iso};
 pub(super) use cut::cut;
 pub use facts::RecordingFacts;
 pub(super) use log::{Log, Recording};

@@ -1,5 +1,6 @@
 //! Recordings through the door of the data room: windows, their labels, numbers and times.
 
+mod arrays;
 mod events;
 mod folders;
 mod forecast;

@@ -9,7 +9,7 @@ pub(super) use crate::data::unpacked::ending;
 use crate::{Error, Result};
 
 pub(super) const RUNNING: [&str; 1] = ["txt"];
-pub(super) const NUMBERS: [&str; 5] = ["ts", "csv", "tsv", "npy", "npz"];
+pub(super) const NUMBERS: [&str; 8] = ["ts", "csv", "tsv", "jsonl", "ndjson", "npy", "npz", "parquet"];
 pub(super) const TABLES: [&str; 5] = ["csv", "tsv", "json", "jsonl", "ndjson"];
 
 /// A file alone is the training part; in a folder the words train, valid or test in the names tell the parts.

@@ -19,6 +19,7 @@ use super::files::{TABLES, ending};
 use super::lines::for_each_line;
 use crate::data::csv::records::{Broken, Records, Separator};
 use crate::data::csv::separator::separator;
+use crate::data::json_lines;
 use crate::data::open::is_stream;
 use crate::{Error, Result};
 
@@ -142,13 +143,7 @@ fn read_lines(
         let object = columns
             .deserialize(&mut json)
             .and_then(|object| json.end().map(|()| object));
-        let object = object.map_err(|error| {
-            let found = error.to_string();
-            // The parser sees this line alone and calls it line 1.
-            let found = found.split(" at line 1").next().unwrap_or(&found);
-            let place = format!(", line {number}, column {}", error.column());
-            Error::format(path, place, found, "one JSON object a line")
-        })?;
+        let object = object.map_err(|error| json_lines::refusal(path, number, line, &error))?;
         let needed = |field: &Option<String>, name: &str| {
             let missing = || {
                 let found = format!("no field {name:?}");
