@@ -27,7 +27,7 @@ mod _ernn {
     #[pymodule_export]
     use crate::settings::Settings;
     #[pymodule_export]
-    use crate::stream::Stream;
+    use crate::stream::{Listener, Stream};
     #[pymodule_export]
     use crate::tape::Tape;
     #[pymodule_export]

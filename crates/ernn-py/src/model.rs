@@ -2,18 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use ernn::checkpoint::SavedModel;
+use ernn::checkpoint::{Listening, SavedModel};
 use ernn::data::{MissingPolicy, Part};
 use ernn::evaluate::{self, Prediction};
 use ernn::export::{Options, Samples, Target};
 use ernn::train::RunConfig;
 use numpy::{PyArray1, PyArray2, PyArrayDyn, PyArrayMethods, ToPyArray};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::failure::exception;
 use crate::sequences::Arrays;
-use crate::stream::Stream;
+use crate::stream::{Listener, Stream};
 use crate::threads;
 
 /// The class of each sequence, an index into the classes, and its probabilities `[sequences, classes]`.
@@ -222,6 +223,51 @@ impl Model {
     /// A stream at its beginning.
     fn stream(&self) -> PyResult<Stream> {
         Stream::new(self.saved.clone())
+    }
+
+    /// A stream without an end at its beginning: as the model's file says, but for what is given.
+    #[allow(clippy::too_many_arguments)]
+    #[pyo3(signature = (window, hop, average, on, off, least, rest, background))]
+    fn listener(
+        &self,
+        window: Option<usize>,
+        hop: Option<usize>,
+        average: Option<u16>,
+        on: Option<f64>,
+        off: Option<f64>,
+        least: Option<u16>,
+        rest: Option<u16>,
+        background: Option<Vec<String>>,
+    ) -> PyResult<Listener> {
+        let saved = &self.saved;
+        let of_clips = saved.sound().and_then(|recipe| Some(recipe.mel.frames(recipe.length?)));
+        let fresh = window
+            .or(of_clips)
+            .map(|window| Listening::of_window(window, &saved.classes));
+        let mut way = match (window, saved.decision.listening.clone()) {
+            (None, Some(stored)) => stored,
+            (_, stored) => {
+                let problem =
+                    "window: the model does not say how long its sequences were, expected the steps of a window";
+                let fresh = fresh.ok_or_else(|| PyValueError::new_err(problem))?;
+                match stored {
+                    Some(stored) => Listening {
+                        window: fresh.window,
+                        hop: fresh.hop,
+                        ..stored
+                    },
+                    None => fresh,
+                }
+            }
+        };
+        way.hop = hop.unwrap_or(way.hop);
+        way.average = average.unwrap_or(way.average);
+        way.on = on.unwrap_or(way.on);
+        way.off = off.unwrap_or(way.off.min(way.on));
+        way.least = least.unwrap_or(way.least);
+        way.rest = rest.unwrap_or(way.rest);
+        way.background = background.unwrap_or(way.background);
+        Listener::new(saved, &way)
     }
 
     /// Writes a folder of code that computes the same in single precision, `to` as at the command; gives the program that has tried it, if

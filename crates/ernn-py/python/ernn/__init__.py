@@ -15,7 +15,7 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING
 
 from ._ernn import DivergedError, __version__
-from ._model import Model, Stream, load
+from ._model import Heard, Listener, Model, Stream, load
 from ._recordings import Windows, windows
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from ._regressor import SequenceRegressor
 
 __all__ = [
-    "DivergedError", "Model", "SequenceClassifier", "SequenceLabeler", "SequenceRegressor", "Stream", "Windows", "__version__",
-    "aeon", "load", "torch", "windows",
+    "DivergedError", "Heard", "Listener", "Model", "SequenceClassifier", "SequenceLabeler", "SequenceRegressor", "Stream", "Windows",
+    "__version__", "aeon", "load", "torch", "windows",
 ]
 
 

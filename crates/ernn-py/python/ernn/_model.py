@@ -2,7 +2,7 @@
 
 import os
 import warnings
-from typing import Any, Dict, List, Optional, Tuple, Union
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
@@ -96,6 +96,19 @@ class Model:
         """A stream at its beginning: steps go in one by one, probabilities come out."""
         return Stream(self)
 
+    def listener(
+        self, window: Optional[int] = None, hop: Optional[int] = None, *, average: Optional[int] = None, on: Optional[float] = None,
+        off: Optional[float] = None, least: Optional[int] = None, rest: Optional[int] = None, background: Optional[List[str]] = None
+    ) -> "Listener":
+        """A stream without an end at its beginning: a model of classes of sequences reads windows of ``window`` steps, of which one begins
+        every ``hop`` steps (a quarter of the window), and tells events.
+
+        An event begins where the mean probability of the last ``average`` windows is at least ``on`` in ``least`` of them in a row, and ends
+        where it falls below ``off``; then ``rest`` windows pass before another begins. Classes of ``background`` are no events. What is not
+        given is as ``ernn evaluate MODEL DATA --stream --false-alarms N`` has chosen, if it has.
+        """
+        return Listener(self, self._native.listener(window, hop, average, on, off, least, rest, background))
+
     def save(self, path: PathLike) -> None:
         """Writes a model file (``.safetensors``) that the command reads: ``ernn predict``, ``evaluate``, ``export``, ..."""
         self._native.save(os.fspath(path))
@@ -157,6 +170,60 @@ class Stream:
     def reset(self) -> None:
         """The next step is a first one."""
         self._stream.reset()
+
+
+class Heard(NamedTuple):
+    """What a window of a stream gave, see :meth:`Model.listener`."""
+
+    #: The last step of the window, from 1.
+    step: int
+    #: When it ends, in seconds; ``None`` of a model that does not read sound.
+    end: Optional[float]
+    #: The likeliest class of the window, as :meth:`Model.predict` says it.
+    label: Any
+    #: Its probabilities ``[classes]``.
+    probabilities: np.ndarray
+    #: The class whose event is under way, or ``None``.
+    event: Any
+    #: ``"begins"`` or ``"ends"`` where an event does with this window, else ``None``.
+    change: Optional[str]
+
+
+class Listener:
+    """A model that listens to a stream without an end; memory does not grow. Made by :meth:`Model.listener`."""
+
+    def __init__(self, model: Model, native: _ernn.Listener):
+        self._labels = labels_of(model.classes).tolist()
+        self._native = native
+
+    @property
+    def sample_rate(self) -> Optional[int]:
+        """Samples of sound a second that :meth:`hear` takes; ``None`` of a model that does not read sound."""
+        return self._native.sample_rate
+
+    def push(self, step: Any) -> Optional[Heard]:
+        """One step of raw values ``[d]``; gives what the window says that ends with it, or ``None``."""
+        window = self._native.push(np.ascontiguousarray(step, dtype=np.float32).reshape(-1))
+        return None if window is None else self._heard(window)
+
+    def hear(self, samples: Any) -> List[Heard]:
+        """Samples of sound, whole numbers of 16 bits at :attr:`sample_rate` or floats from -1 to 1; gives what the windows say that end
+        with them."""
+        samples = np.asarray(samples)
+        if samples.dtype.kind == "f":
+            samples = np.clip(np.rint(samples * 32768.0), -32768, 32767)
+        elif samples.size and not (-32768 <= samples.min() and samples.max() <= 32767):
+            raise ValueError(f"samples: found {samples.dtype} beyond 16 bits, expected -32768 to 32767, or floats from -1 to 1")
+        return [self._heard(window) for window in self._native.hear(np.ascontiguousarray(samples, dtype=np.int16).reshape(-1))]
+
+    def reset(self) -> None:
+        """The next step, or sample, is a first one."""
+        self._native.reset()
+
+    def _heard(self, window: Tuple[int, int, np.ndarray, Optional[int], Optional[str]]) -> Heard:
+        step, number, probabilities, event, change = window
+        label = lambda place: self._labels[place] if self._labels else str(place)
+        return Heard(step, self._native.end_of(step), label(number), probabilities, None if event is None else label(event), change)
 
 
 def labels_of(names: List[str]) -> np.ndarray:

@@ -53,7 +53,7 @@ mod unpacked;
 mod values;
 mod view;
 
-pub use audio::{MelSettings, SoundRecipe, hear, open_recordings, sound_recipe};
+pub use audio::{Hearing, MelSettings, SoundRecipe, hear, open_recordings, sound_recipe};
 pub use augment::{Augmentation, Augmenter};
 pub use channels::ChannelMatch;
 pub use csv::{LabelKind, Layout, TableOptions};

@@ -10,7 +10,7 @@ use crate::{Error, Result};
 /// A model of sequences that reads raw steps as they come, without an end. Memory does not grow.
 #[derive(Clone, Debug)]
 pub struct Listener<'a> {
-    saved: &'a SavedModel,
+    classes: usize,
     listening: Listening,
     windows: Windows,
     streams: Vec<Stream<'a>>,
@@ -33,12 +33,26 @@ pub struct Heard {
     pub logits: Vec<i32>,
 }
 
+impl Listener<'static> {
+    /// A stream at its beginning that keeps its model.
+    ///
+    /// # Errors
+    /// As [`Listener::new`].
+    pub fn owned(saved: &SavedModel, listening: &Listening) -> Result<Self> {
+        Self::of(saved, listening, Stream::owned(saved.clone()))
+    }
+}
+
 impl<'a> Listener<'a> {
     /// A stream at its beginning.
     ///
     /// # Errors
     /// If the model does not give one of several classes for a sequence, reads sequences from both ends, or the way of listening does not fit it.
     pub fn new(saved: &'a SavedModel, listening: &Listening) -> Result<Self> {
+        Self::of(saved, listening, Stream::new(saved))
+    }
+
+    fn of(saved: &SavedModel, listening: &Listening, stream: Result<Stream<'a>>) -> Result<Self> {
         must_be(saved, Task::Classification)?;
         listening.check(&saved.classes)?;
         if saved.model.config().embedding.is_some() {
@@ -46,15 +60,14 @@ impl<'a> Listener<'a> {
             return Err(Error::data("the model", problem));
         }
         let copies = copies(listening.window as u32, listening.hop as u32);
-        let stream = Stream::new(saved)?;
         Ok(Listener {
             windows: Windows::new(listening.window as u32, listening.hop as u32),
-            streams: vec![stream; copies],
+            streams: vec![stream?; copies],
             events: Events::new(),
             is_event: listening.events_of(&saved.classes),
             shares: vec![0; usize::from(listening.average.max(1)) * saved.classes.len()],
             listening: listening.clone(),
-            saved,
+            classes: saved.classes.len(),
             steps: 0,
         })
     }
@@ -116,8 +129,7 @@ impl<'a> Listener<'a> {
 
     /// The class whose averaged probability is the largest, and that probability; of classes that are no events, too.
     pub fn now(&self) -> (usize, f32) {
-        let outputs = self.saved.classes.len();
-        let class = self.events.best(&self.shares, outputs);
-        (class, self.events.average(&self.shares, outputs, class))
+        let class = self.events.best(&self.shares, self.classes);
+        (class, self.events.average(&self.shares, self.classes, class))
     }
 }

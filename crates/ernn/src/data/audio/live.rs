@@ -3,13 +3,65 @@
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
-use ernn_core::sound::{FrontEnd, Sound};
+use ernn_core::sound::FrontEnd;
 
 use super::SoundRecipe;
 use crate::{Error, Result};
 
 /// Samples that are read at a time at most: what a pipe has, it gives at once.
 const BLOCK: usize = 4096;
+
+/// A sound whose samples come bit by bit, and become the steps of a model.
+#[derive(Clone, Debug)]
+pub struct Hearing {
+    image: Vec<u8>,
+    /// The sample before those that wait.
+    before: i16,
+    /// Samples that wait for the end of their frame.
+    waiting: Vec<i16>,
+    work: Vec<i32>,
+}
+
+impl Hearing {
+    /// A sound at its beginning.
+    ///
+    /// # Errors
+    /// If a setting of the recipe is out of range.
+    pub fn new(recipe: &SoundRecipe) -> Result<Self> {
+        Ok(Hearing {
+            image: recipe.mel.image()?,
+            before: 0,
+            waiting: Vec::new(),
+            work: vec![0; recipe.mel.nfft],
+        })
+    }
+
+    /// Takes samples at the recipe's rate; gives the steps that end with them, `[steps, features]`.
+    pub fn push(&mut self, samples: &[i16]) -> Vec<f32> {
+        let front = FrontEnd::parse(&self.image).expect("the image was made here");
+        let sizes = front.sizes();
+        self.waiting.extend_from_slice(samples);
+        let mut steps = Vec::new();
+        let mut from = 0;
+        while let Some(frame) = self.waiting.get(from..from + sizes.samples) {
+            let place = steps.len();
+            steps.resize(place + sizes.features, 0.0);
+            front
+                .features(self.before, frame, &mut self.work, &mut steps[place..])
+                .expect("sizes are those of the front end");
+            self.before = frame[sizes.step - 1];
+            from += sizes.step;
+        }
+        self.waiting.drain(..from);
+        steps
+    }
+
+    /// The next sample is a first one.
+    pub fn reset(&mut self) {
+        self.before = 0;
+        self.waiting.clear();
+    }
+}
 
 /// Reads samples (16 bits, the lower byte first, one channel, as many a second as the recipe says) to their end, and hands over each step as
 /// soon as its last sample is there. Gives the number of samples.
@@ -22,12 +74,7 @@ pub fn hear(
     place: &Path,
     mut step: impl FnMut(&[f32]) -> Result<()>,
 ) -> Result<u64> {
-    let image = recipe.mel.image()?;
-    let front = FrontEnd::parse(&image).expect("the image was made here");
-    let sizes = front.sizes();
-    let (mut kept, mut work, mut features) = (vec![0; sizes.samples], vec![0; sizes.work], vec![0.0; sizes.features]);
-    let fits = "sizes are those of the front end";
-    let mut sound = Sound::new(&front, &mut kept).expect(fits);
+    let mut hearing = Hearing::new(recipe)?;
     let mut bytes = vec![0; 2 * BLOCK];
     let (mut filled, mut samples) = (0, 0);
     loop {
@@ -43,9 +90,8 @@ pub fn hear(
         }
         let block: Vec<i16> = whole.iter().map(|&sample| i16::from_le_bytes(sample)).collect();
         samples += block.len() as u64;
-        let mut heard = &block[..];
-        while sound.push(&mut heard, &mut work, &mut features).expect(fits) {
-            step(&features)?;
+        for features in hearing.push(&block).chunks_exact(recipe.mel.filters) {
+            step(features)?;
         }
         if read == 0 {
             return Ok(samples);

@@ -28,7 +28,7 @@ use std::path::PathBuf;
 
 pub use clips::SoundRecipe;
 pub(super) use group_pattern::GroupPattern;
-pub use live::hear;
+pub use live::{Hearing, hear};
 pub use mel::MelSettings;
 pub(super) use resample::bessel;
 pub use unlabelled::{open_recordings, sound_recipe};

@@ -3,17 +3,24 @@
    by a table with straight lines between. */
 #define BINS (ERNN_WORK / 2)
 
+/* The upper half of a product of 64 bits. */
+static int32_t upper(int32_t a, int32_t b)
+{
+    return (int32_t)(((int64_t)a * b) >> 32);
+}
+
 /* Half of a product with a number of 15 places, rounded down. */
 static int32_t half(int32_t value, int16_t factor)
 {
-    return (int32_t)(((int64_t)value * factor) >> 16);
+    return upper(value, (int32_t)factor * 65536);
 }
 
 /* Half of (cosine - i sine) (real + i imaginary). */
 static void turn(int32_t *real, int32_t *imaginary, const int16_t *by)
 {
-    int32_t turned = half(*real, by[0]) + half(*imaginary, by[1]);
-    *imaginary = half(*imaginary, by[0]) - half(*real, by[1]);
+    int32_t cosine = (int32_t)by[0] * 65536, sine = (int32_t)by[1] * 65536;
+    int32_t turned = upper(*real, cosine) + upper(*imaginary, sine);
+    *imaginary = upper(*imaginary, cosine) - upper(*real, sine);
     *real = turned;
 }
 

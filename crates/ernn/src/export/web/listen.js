@@ -32,7 +32,7 @@ function tell(place) {
   const event = { time: clock(), name: nameOf(place) };
   live.events.push(event);
   const item = document.createElement('li');
-  item.textContent = event.name + ', ' + event.time.toFixed(2) + (model.listen.sound || model.listen.rate ? ' s' : ' steps');
+  item.textContent = event.time.toFixed(2) + (model.listen.sound || model.listen.rate ? ' s: ' : ' steps: ') + event.name;
   element('events').prepend(item);
   while (element('events').children.length > SHOWN_EVENTS) element('events').lastChild.remove();
 }
@@ -63,10 +63,10 @@ function draw() {
   if (model.listen.sound) {
     let [low, high] = [Infinity, -Infinity];
     for (const frame of live.frames) for (const value of frame) { low = Math.min(low, value); high = Math.max(high, value); }
-    low = Math.max(low, high - 14);
+    low = Math.max(low, high - 12);
     context.fillStyle = ink;
     live.frames.forEach((frame, x) => frame.forEach((value, band) => {
-      context.globalAlpha = Math.max(0, Math.min(1, (value - low) / (high - low || 1)));
+      context.globalAlpha = Math.max(0, Math.min(1, (value - low) / (high - low || 1))) ** 2;
       context.fillRect(x * width / KEPT, height - (band + 1) * height / count, width / KEPT + .5, height / count + .5);
     }));
     context.globalAlpha = 1;
@@ -161,7 +161,7 @@ function prepareListening() {
   const begins = 'A window of ' + span(steps) + ' is judged every ' + span(every) + '.';
   const able = sound || model.inputs === 3 || model.inputs === 6;
   if (!able) return;
-  element('live').hidden = false;
+  element('live').hidden = false; element('sequence').open = !sound;
   element('sounds').hidden = !sound; element('motions').hidden = Boolean(sound);
   element('listen').dataset.name = sound ? 'Listen with the microphone' : 'Use the motion of this phone';
   say('listen', element('listen').dataset.name);

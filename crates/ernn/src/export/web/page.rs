@@ -170,6 +170,8 @@ fn facts(module: &[u8], prepared: &Prepared) -> String {
 
 /// Some sequences as text, one of each class first.
 fn examples(saved: &SavedModel, samples: &Samples) -> Vec<Example> {
+    // Who hears has no use for the numbers of a sound.
+    let most = if saved.sound().is_some() { 1 } else { EXAMPLES };
     let mut seen = BTreeSet::new();
     let all = 0..samples.sequences.len();
     let (first, rest): (Vec<usize>, Vec<usize>) = all.partition(|&index| match samples.labels.get(index) {
@@ -186,7 +188,7 @@ fn examples(saved: &SavedModel, samples: &Samples) -> Vec<Example> {
         } else {
             sequence.len()
         };
-        if taken > left || found.len() == EXAMPLES {
+        if taken > left || found.len() == most {
             continue;
         }
         left -= taken;
