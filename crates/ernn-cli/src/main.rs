@@ -61,7 +61,7 @@ impl Volume {
 }
 
 const EXIT_CODES: &str = "\
-DATA is a known name (see `ernn data list`), a file (.ts, .csv, .tsv, .npy, .npz, .txt, also packed: .gz, .bz2, .xz, .zst), or a folder whose files are named after \
+DATA is a known name (see `ernn data list`), a file (.ts, .csv, .tsv, .jsonl, .npy, .npz, .txt, .wav with --window, .parquet where it is built in; also packed: .gz, .bz2, .xz, .zst), or a folder whose files are named after \
 their parts (X_TRAIN.ts, train.npy, test.csv).
 
 Exit codes: 0 done; 1 a file, the data or the training went wrong, or `predict` had no answer for a sequence; 2 wrong arguments or \

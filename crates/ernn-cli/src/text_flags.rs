@@ -57,7 +57,7 @@ impl TextFlags {
 impl TextFlags {
     /// Which of the flags were given, and whether they apply to a kind of data.
     pub fn applying(&self, kind: SourceKind) -> [Flag; 6] {
-        use SourceKind::{Known, Other, RunningText, Table, Texts};
+        use SourceKind::{Arrays, Known, Other, RunningText, Table, Texts};
         let (treebank, reviews) = (matches!(kind, Known("ptb-300" | "ptb-char")), kind == Known("yelp-5"));
         let running = matches!(kind, RunningText | Other);
         let texts = matches!(kind, Texts | Other);
@@ -79,8 +79,8 @@ impl TextFlags {
             (
                 "--label-column",
                 self.label_column.is_some(),
-                texts || kind == Table,
-                "tables of your own",
+                texts || matches!(kind, Table | Arrays),
+                "tables and arrays of your own",
             ),
             ("--vocabulary", self.vocabulary.is_some(), text, "text"),
             ("--words", self.words.is_some(), texts || reviews, own_texts),

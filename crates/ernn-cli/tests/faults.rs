@@ -307,7 +307,7 @@ fn whole_numbers_of_a_sensor_go_in_as_they_are() {
         "class 0: \"down\"",
         "input 1: \"y\"",
         "units of the training data",
-        "for (i = 0; i < WHOLE_WINDOW; i++)",
+        "for (int i = 0; i < WHOLE_WINDOW; i++)",
         "#define WHOLE_WINDOW 7 ",
         "In the run: accuracy",
     ] {

@@ -178,6 +178,18 @@ fn recordings_with_known_events_choose_how_to_listen() {
         said.contains("4 of 4 found (100.0 %), 0.00 false alarms an hour"),
         "{said}"
     );
+    place.fails(
+        "evaluate run long.wav --stream",
+        1,
+        &["found recordings without labels", "--labels events.csv"],
+    );
+    place.write("short.wav", wav(&samples[..RATE / 2]));
+    place.write("short.csv", "start,end,label\n0.1,0.2,low\n");
+    place.fails(
+        "evaluate run short.wav --labels short.csv --stream",
+        1,
+        &["found recordings of at most", "the window of 100"],
+    );
     place.write("other.csv", "start,end,label\n1,2,bark\n");
     place.fails(
         "evaluate run long.wav --labels other.csv --stream",
@@ -236,6 +248,8 @@ fn windows_of_a_table_are_read_from_a_stream() {
         "{}",
         long.stderr
     );
+    let refused = place.run("export run --to c --out ear --listen 1s,2s,3s");
+    assert!(refused.stderr.contains("as in --listen 1s,250ms"), "{}", refused.stderr);
     let wrong = piped(&place, "predict run --stream", b"0.1\nx\n");
     assert!(
         wrong.code == Some(1) && wrong.stderr.contains("line 2"),

@@ -118,10 +118,10 @@ fn listen(arguments: &Arguments) -> Result<()> {
         let problem = "--stream: expected MODEL DATA, with recordings that the model was not trained on, and neither --with nor --part";
         return Err(Failure::Usage(problem.to_string()));
     };
-    let mut saved = SavedModel::load(&arguments.model)?;
+    let saved = SavedModel::load(&arguments.model)?;
     evaluate_stream::run(
         &arguments.model,
-        &mut saved,
+        &saved,
         data,
         &arguments.stream,
         &arguments.reading,

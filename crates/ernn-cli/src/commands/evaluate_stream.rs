@@ -51,7 +51,7 @@ struct Report<'a> {
 /// Listens and reports; with a bound of false alarms, keeps the way that was chosen.
 pub fn run(
     model: &Path,
-    saved: &mut SavedModel,
+    saved: &SavedModel,
     data: &str,
     flags: &StreamFlags,
     reading: &ReadingFlags,
@@ -92,11 +92,23 @@ pub fn run(
         found,
         curve: detection.curve(&way),
     };
-    match json {
-        true => output::print_json(&report)?,
-        false => output::print(&text(&report, saved, listening::rate(saved, &options).or(streams.rate)))?,
+    let text = match json {
+        true => None,
+        false => Some(text(&report, saved, listening::rate(saved, &options).or(streams.rate))),
+    };
+    // Kept before anything is printed: who reads the table may close the pipe.
+    if let Some(most) = flags.false_alarms {
+        keep(model, saved, &way, most, found)?;
     }
-    let Some(most) = flags.false_alarms else { return Ok(()) };
+    match text {
+        Some(text) => output::print(&text)?,
+        None => output::print_json(&report)?,
+    }
+    Ok(())
+}
+
+/// Keeps the way that was chosen in the model's file.
+fn keep(model: &Path, saved: &SavedModel, way: &Listening, most: f64, found: WorkingPoint) -> Result<()> {
     if found.false_alarms_per_hour > most {
         say(&format!(
             "warning: no way of listening has at most {most} false alarms an hour here; this is the quietest"
@@ -107,7 +119,8 @@ pub fn run(
     } else {
         PathBuf::from(model)
     };
-    saved.decision.listening = Some(way);
+    let mut saved = saved.clone();
+    saved.decision.listening = Some(way.clone());
     saved.save(&path)?;
     say(&format!(
         "kept in {}: `ernn predict {} --stream` and every export listen so; these figures are of the recordings that chose it",
@@ -136,7 +149,7 @@ fn text(report: &Report, saved: &SavedModel, rate: Option<f64>) -> String {
     ];
     lines.extend(report.curve.iter().map(|point| {
         format!(
-            "{:>9.3} {:>6.1} % {:>21.2} {:>8.2} s",
+            "{:>9.4} {:>6.1} % {:>21.2} {:>8.2} s",
             point.on,
             percent(&point.found),
             point.found.false_alarms_per_hour,
@@ -145,7 +158,7 @@ fn text(report: &Report, saved: &SavedModel, rate: Option<f64>) -> String {
     }));
     let found = &report.found;
     lines.push(format!(
-        "listening with {}, from {:.3} on, until {:.3}, {} in a row, {} of rest: {} of {} found ({:.1} %), {:.2} false alarms an hour, \
+        "listening with {}, from {:.4} on, until {:.4}, {} in a row, {} of rest: {} of {} found ({:.1} %), {:.2} false alarms an hour, \
          told {:.2} s after an event's end",
         match way.average {
             0 | 1 => "single windows".to_string(),
@@ -169,7 +182,7 @@ fn text(report: &Report, saved: &SavedModel, rate: Option<f64>) -> String {
                 .to_string(),
         );
     }
-    lines.join("\n") + "\n"
+    lines.join("\n")
 }
 
 fn percent(found: &WorkingPoint) -> f64 {

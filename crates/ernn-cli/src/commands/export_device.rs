@@ -92,6 +92,10 @@ impl DeviceFlags {
         say(&report.trial);
         trial.say_accuracy(saved, &report.image)?;
         say(&report.size);
+        let silent = trial.options.listening.is_none() && saved.model.config().task == Task::Classification;
+        if saved.sound().is_some() && silent && !saved.model.config().bidirectional {
+            say("note: for a stream without an end, --listen 1s,250ms writes windows and events beside the model");
+        }
         Ok(())
     }
 
@@ -157,7 +161,8 @@ impl Trial {
                     "--format int8 needs --calibrate DATA, which gives the ranges of its numbers".to_string(),
                 ));
             }
-            let samples = Samples::drawn(saved);
+            let longest = options.about.steps.unwrap_or(usize::MAX);
+            let samples = Samples::drawn_of(saved, longest);
             return Ok(Trial {
                 opened: None,
                 samples,

@@ -31,15 +31,18 @@ pub fn is_natural(saved: &SavedModel) -> Result<bool> {
     Ok(saved.decision.listening.is_some() || trained_window(saved)?.is_some())
 }
 
-/// The window that a model was trained on, where all sequences had one length.
-fn trained_window(saved: &SavedModel) -> Result<Option<Span>> {
-    if let Some(length) = saved
-        .sound()
-        .and_then(|recipe| recipe.length.map(|length| recipe.mel.frames(length)))
-    {
-        return Ok(Some(Span::Steps(length)));
+/// Steps of the window that a model was trained on, where all sequences had one length, and that length is known in steps.
+fn trained_window(saved: &SavedModel) -> Result<Option<usize>> {
+    let recipe = saved.sound();
+    let of_clips = recipe
+        .as_ref()
+        .and_then(|recipe| Some(recipe.mel.frames(recipe.length?)));
+    if of_clips.is_some() {
+        return Ok(of_clips);
     }
-    Ok(settings(saved)?.and_then(|run| run.data.table.window))
+    let rate = recipe.map(|recipe| recipe.steps_per_second());
+    let table = settings(saved)?.map(|run| run.data.table);
+    Ok(table.and_then(|table| table.window?.steps("window", rate.or(table.recordings.rate)).ok()))
 }
 
 /// The way of listening; `run` is the run folder's report, where there is one.
@@ -55,14 +58,15 @@ pub fn of(
     let mut listening = match (window, &saved.decision.listening) {
         (None, Some(stored)) => stored.clone(),
         (window, stored) => {
-            let longest = run.and_then(|run| run.longest_sequence).map(Span::Steps);
-            let window = window.or(trained_window(saved)?).or(longest).ok_or_else(|| {
+            let asked = window.map(|window| steps(window, "window")).transpose()?;
+            let longest = run.and_then(|run| run.longest_sequence);
+            let window = asked.or(trained_window(saved)?).or(longest).ok_or_else(|| {
                 Failure::Usage(
                     "--window: the model does not say how long its sequences were; --window 1s, or in steps, does"
                         .to_string(),
                 )
             })?;
-            let fresh = Listening::of_window(steps(window, "window")?, &saved.classes);
+            let fresh = Listening::of_window(window, &saved.classes);
             match stored {
                 Some(stored) => Listening {
                     window: fresh.window,
@@ -76,6 +80,7 @@ pub fn of(
     };
     if let Some(hop) = hop {
         listening.hop = steps(hop, "hop")?;
+        listening.chosen = None;
     }
     listening.check(&saved.classes)?;
     Ok(listening)

@@ -37,10 +37,11 @@ pub struct Arguments {
     #[arg(long, value_enum)]
     format: Option<Format>,
     /// Read steps from stdin, or from FILE if it is a pipe, one a line, values separated by commas or blanks (of text: one token a line, blanks included), and say after each what
-    /// the model makes of all since the beginning; an empty line begins a new sequence
+    /// the model makes of all since the beginning; an empty line begins a new sequence. A model that was trained on windows, or with --window and
+    /// --hop, reads windows: a line for each, and the event that is under way
     #[arg(long)]
     stream: bool,
-    /// With --stream: say it after every N steps [default: 1]
+    /// With --stream: say it after every N steps, of a state that runs on and not of windows [default: 1, or windows]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     every: Option<u64>,
     /// With --stream, of a model of sound: read samples (16 bits, the lower byte first, one channel, at the model's rate) in the place of lines
@@ -49,6 +50,10 @@ pub struct Arguments {
     /// With --stream, of a model of sequences: say when events begin and end, in the place of every window
     #[arg(long, requires = "stream")]
     events: bool,
+    /// With --stream, of windows: classes that are no events [default: as evaluate --stream has kept them, else those called background,
+    /// silence, noise, unknown or other]
+    #[arg(long, value_name = "CLASS,..", value_delimiter = ',', requires = "stream")]
+    background: Vec<String>,
     /// Significant digits of probabilities
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=17))]
     digits: u8,
@@ -158,7 +163,7 @@ pub fn run(arguments: &Arguments, given: &HashSet<String>) -> Result<()> {
 /// Steps or samples as they come: windows of them where the model was trained on windows or a flag says so, else each step by itself.
 fn stream(arguments: &Arguments, saved: &SavedModel, input: Box<dyn BufRead>, options: &OpenOptions) -> Result<()> {
     let [window, hop] = arguments.reading.spans();
-    let asked = window.or(hop).is_some() || arguments.events || arguments.raw;
+    let asked = window.or(hop).is_some() || arguments.events || arguments.raw || !arguments.background.is_empty();
     if asked && arguments.every.is_some() {
         let problem = "--every is for a state that runs on for ever; of windows --hop says how often one begins";
         return Err(Failure::Usage(problem.to_string()));
@@ -175,7 +180,11 @@ fn stream(arguments: &Arguments, saved: &SavedModel, input: Box<dyn BufRead>, op
         return predict_stream::run(saved, input, arguments.form(), every, options.missing);
     }
     let run = PastRun::read(&arguments.model).ok().flatten();
-    let listening = listening::of(saved, window, hop, options, run.as_ref())?;
+    let mut listening = listening::of(saved, window, hop, options, run.as_ref())?;
+    if !arguments.background.is_empty() {
+        listening.background.clone_from(&arguments.background);
+        listening.check(&saved.classes)?;
+    }
     Listen {
         saved,
         rate: listening::rate(saved, options),

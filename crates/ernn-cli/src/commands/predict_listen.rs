@@ -32,12 +32,12 @@ pub struct Listen<'a> {
 impl Listen<'_> {
     /// Runs until the input ends.
     pub fn run(&self, input: impl BufRead) -> Result<()> {
+        let listener = Listener::new(self.saved, &self.listening)?;
         let mut out = io::stdout().lock();
         if self.form.format == Format::Csv {
             writeln!(out, "{}", shown(self.header(), self.form.format))?;
             out.flush()?;
         }
-        let listener = Listener::new(self.saved, &self.listening)?;
         match &self.raw {
             Some(recipe) => self.samples(recipe, listener, input, &mut out),
             None => self.lines(listener, input, &mut out),

@@ -59,6 +59,9 @@ const BACKGROUND: [&str; 8] = [
     "other",
 ];
 
+/// Windows under way at a time.
+const MOST_COPIES: usize = 1024;
+
 impl Listening {
     /// Windows of so many steps, four of them under way at a time, without any recording to choose the rest by.
     pub fn of_window(window: usize, classes: &[String]) -> Self {
@@ -109,6 +112,11 @@ impl Listening {
                 &self.hop,
                 &format!("1 to the {} steps of the window", self.window),
             ),
+            _ if self.window.div_ceil(self.hop) > MOST_COPIES => {
+                let least = self.window.div_ceil(MOST_COPIES);
+                let expected = format!("at least {least}: each window under way, {MOST_COPIES} at most, is a state");
+                refuse("hop", &self.hop, &expected)
+            }
             _ if !(0.0..=1.0).contains(&self.on) => refuse("on", &self.on, "a probability from 0 to 1"),
             _ if !(0.0..=self.on).contains(&self.off) => {
                 refuse("off", &self.off, &format!("0 to {}, where events begin", self.on))
@@ -122,5 +130,32 @@ impl Listening {
                 None => Ok(()),
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        let classes = ["walk".to_string(), "Silence".to_string()];
+        let right = Listening::of_window(10, &classes);
+        assert_eq!((right.hop, &right.background[..]), (3, &classes[1..]));
+        right.check(&classes).unwrap();
+        let refused = |change: fn(&mut Listening)| {
+            let mut other = right.clone();
+            change(&mut other);
+            other.check(&classes).unwrap_err().to_string()
+        };
+        assert!(refused(|way| way.window = 0).starts_with("window: found 0"));
+        assert!(refused(|way| way.hop = 11).starts_with("hop: found 11, expected 1 to the 10 steps"));
+        assert!(
+            refused(|way| (way.window, way.hop) = (1 << 20, 1)).starts_with("hop: found 1, expected at least 1024:")
+        );
+        assert!(refused(|way| way.on = f64::NAN).starts_with("on: found NaN"));
+        assert!(refused(|way| way.off = 0.8).starts_with("off: found 0.8, expected 0 to 0.7"));
+        assert!(refused(|way| way.background = vec!["run".to_string()]).starts_with("background: found run"));
+        assert_eq!(right.rule(&[true, false]).on, 22_938);
     }
 }

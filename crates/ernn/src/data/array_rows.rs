@@ -31,7 +31,8 @@ pub(in crate::data) fn are_rows(shape: &[usize], options: &OpenOptions) -> bool 
 pub(in crate::data) fn must_not_be_cut(path: &Path, options: &OpenOptions) -> Result<()> {
     let own = &options.table.recordings;
     let asked = match own.aim {
-        Aim::Steps => "--task steps",
+        // Numbers of steps stand in an array y of their own.
+        Aim::Steps if options.table.target.is_empty() => "--task steps",
         _ if own.horizon.is_some() => "--horizon",
         _ => return Ok(()),
     };

@@ -148,3 +148,19 @@ fn lengths_and_names_of_sequences_and_channels_are_read() {
         .to_string();
     assert!(error.contains("found an array of shape [3, 3]"), "{error}");
 }
+
+/// The numbers of steps of sequences stand in an array of their own: nothing is cut.
+#[test]
+fn sequences_may_have_numbers_of_steps() {
+    let (x, y) = (x(), file("|u1", false, &[3, 2], &[10, 20, 30, 40, 50, 60]));
+    let mut options = OpenOptions::default();
+    options.table.target = vec!["y".to_string()];
+    options.table.recordings.aim = super::super::Aim::Steps;
+    let bytes = archive(&[("X", &x), ("y", &y)]);
+    let [raw, ..] = read(&bytes, "a.npz".as_ref(), &options).unwrap();
+    let raw = raw.unwrap();
+    assert_eq!(raw.part.step_numbers, [10.0, 20.0, 30.0, 40.0, 50.0, 60.0]);
+    options.table.target.clear();
+    let error = read(&bytes, "a.npz".as_ref(), &options).unwrap_err().to_string();
+    assert!(error.contains("--task steps"), "{error}");
+}

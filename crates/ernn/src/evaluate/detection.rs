@@ -69,6 +69,17 @@ impl Detection {
                 "found an event \"{found}\", expected classes of the model: {expected}"
             )));
         }
+        if part.step_labels.len() != part.steps() {
+            let expected =
+                "labels of their steps: --labels events.csv (start, end, label), or a column with --label-column";
+            return Err(problem(format!("found recordings without labels, expected {expected}")));
+        }
+        if part.longest() < listening.window {
+            let (found, expected) = (part.longest(), listening.window);
+            return Err(problem(format!(
+                "found recordings of at most {found} steps, expected one as long as the window of {expected}"
+            )));
+        }
         let is_event = listening.events_of(&saved.classes);
         let mut recordings = Vec::with_capacity(part.len());
         for sequence in 0..part.len() {
@@ -164,28 +175,35 @@ impl Detection {
     /// The way of listening that finds the most events with at most so many false alarms an hour, of equals the one with the fewest, then the
     /// quickest. If none is that background, the quietest.
     pub fn choose(&self, false_alarms_per_hour: f64) -> Listening {
-        let mut best: Option<(Listening, [f64; 4])> = None;
+        // All of the best, which differ in their thresholds alone.
+        let mut best: Vec<Listening> = Vec::new();
+        let mut best_key = [f64::INFINITY; 4];
         for (average, least) in AVERAGED {
             for on in thresholds() {
-                let way = with(
-                    &Listening {
-                        average,
-                        least,
-                        ..self.listening.clone()
-                    },
-                    on,
-                );
+                let way = Listening {
+                    average,
+                    least,
+                    ..self.listening.clone()
+                };
+                let way = with(&way, on);
                 let point = self.measured(&way);
                 let over = (point.false_alarms_per_hour - false_alarms_per_hour).max(0.0);
                 let key = [over, -(point.found as f64), point.false_alarms_per_hour, point.latency];
-                let better = |other: &[f64; 4]| key.partial_cmp(other).is_some_and(std::cmp::Ordering::is_lt);
-                if best.as_ref().is_none_or(|(_, other)| better(other)) {
-                    let chosen = Some(point);
-                    best = Some((Listening { chosen, ..way }, key));
+                let way = Listening {
+                    chosen: Some(point),
+                    ..way
+                };
+                match key.partial_cmp(&best_key) {
+                    Some(std::cmp::Ordering::Less) => (best, best_key) = (vec![way], key),
+                    Some(std::cmp::Ordering::Equal) if (best[0].average, best[0].least) == (average, least) => {
+                        best.push(way)
+                    }
+                    _ => {}
                 }
             }
         }
-        best.expect("some thresholds").0
+        // The middle one is far from both ends, where events or false alarms begin.
+        best.swap_remove(best.len() / 2)
     }
 }
 

@@ -69,6 +69,12 @@ impl Samples {
 
     /// Sequences of normal numbers with the mean and deviation that the training data had, or of tokens.
     pub fn drawn(saved: &SavedModel) -> Self {
+        Self::drawn_of(saved, STEPS)
+    }
+
+    /// The same of so many steps at most: a model that learned short sequences may grow beyond all bounds in longer ones.
+    pub fn drawn_of(saved: &SavedModel, most: usize) -> Self {
+        let steps = most.clamp(1, STEPS);
         let (features, normalization) = (saved.channels(), &saved.normalization);
         let vocabulary = saved
             .model
@@ -77,7 +83,7 @@ impl Samples {
             .as_ref()
             .map(|embedding| embedding.vocabulary);
         let sequence = |index: usize| {
-            let mut values = vec![0.0; STEPS * features];
+            let mut values = vec![0.0; steps * features];
             Normals::new(SEED, index as u64, 0).fill(&mut values);
             for (place, value) in values.iter_mut().enumerate() {
                 let (mean, scale) = (

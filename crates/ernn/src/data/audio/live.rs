@@ -83,6 +83,10 @@ pub fn hear(
             read => read.map_err(Error::io(place, "read"))?,
         };
         filled += read;
+        if samples == 0 && bytes[..filled].starts_with(b"RIFF") {
+            let expected = "samples alone: `ernn predict` reads a WAVE file without --stream";
+            return Err(Error::format(place, "", "a WAVE file", expected));
+        }
         let (whole, rest) = bytes[..filled].as_chunks::<2>();
         if read == 0 && !rest.is_empty() {
             let found = format!("half a sample behind {samples} of them");
@@ -163,6 +167,8 @@ mod tests {
         );
         assert_eq!(heard(&mut &bytes[..]).unwrap().1, steps);
         let error = heard(&mut &bytes[..2001]).unwrap_err().to_string();
+        let wave = heard(&mut &b"RIFF\0\0\0\0WAVE"[..]).unwrap_err().to_string();
+        assert!(wave.starts_with("pipe: found a WAVE file, expected samples"), "{wave}");
         assert_eq!(
             error,
             "pipe: found half a sample behind 1000 of them, expected samples of two bytes each"

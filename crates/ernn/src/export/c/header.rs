@@ -117,10 +117,10 @@ impl Source<'_> {
         let mut text = format!(
             "\n       static ernn_state state;\n       static ernn_scratch scratch;\n       static ernn_logit logits[ERNN_OUTPUTS];{room}\n       \
              {declared}\n       for (;;) {{\n           ernn_reset(&state);\n           \
-             for (i = 0; i < {steps}; i++) {{\n               {read}\n               \
-             if ({push})\n                   continue;   (refused: nothing was done)\n"
+             for (int i = 0; i < {steps}; i++) {{\n               {read}\n               \
+             if ({push})\n                   continue;   // refused: nothing was done\n"
         );
-        let asked = format!("ernn_logits(&state, &scratch, logits);   ({after})");
+        let asked = format!("ernn_logits(&state, &scratch, logits);   // {after}");
         if by_step {
             text += &format!("               {asked}\n               {use_of_it}\n           }}\n");
         } else {
@@ -139,7 +139,7 @@ impl Source<'_> {
             "\n       static ernn_sound sound;\n       static ernn_work work;\n{kept}       static ernn_scratch scratch;\n       \
              static ernn_logit logits[ERNN_OUTPUTS];\n       float features[ERNN_INPUTS];\n       int16_t block[ERNN_HOP];\n       \
              ernn_sound_reset(&sound);\n{reset}       for (;;) {{\n           const int16_t *samples = block;\n           \
-             int count = read_microphone(block);   (samples of 16 bits, ERNN_RATE a second, ERNN_HOP or fewer)\n           \
+             int count = read_microphone(block);   // samples of 16 bits, ERNN_RATE a second, ERNN_HOP or fewer\n           \
              while (ernn_sound_push(&sound, &work, &samples, &count, features)) {{\n"
         );
         let use_of_it = self.use_of_logits();
@@ -147,11 +147,11 @@ impl Source<'_> {
             Some(_) => listened("               ", "features"),
             None if self.says_each_step() => format!(
                 "               ernn_push(&state, &scratch, features);\n               \
-                 ernn_logits(&state, &scratch, logits);   (after each step)\n               {use_of_it}\n"
+                 ernn_logits(&state, &scratch, logits);   // after each step\n               {use_of_it}\n"
             ),
             None => format!(
                 "               ernn_push(&state, &scratch, features);\n               if (state.steps < {steps})\n                   \
-                 continue;\n               ernn_logits(&state, &scratch, logits);   (after a whole sequence)\n               \
+                 continue;\n               ernn_logits(&state, &scratch, logits);   // after a whole sequence\n               \
                  {use_of_it}\n               ernn_reset(&state);\n"
             ),
         };
@@ -168,10 +168,10 @@ impl Source<'_> {
     fn use_of_logits(&self) -> &'static str {
         match (&self.plan.unit, self.plan.outputs) {
             (None, _) if self.plan.several => {
-                "count = ernn_labels(logits, labels);   (labels[i] is 1 where label i holds)"
+                "int count = ernn_labels(logits, labels);   // labels[i] is 1 where label i holds"
             }
-            (None, _) => "place = ernn_class(logits);",
-            (Some(_), 1) => "value = ernn_value(logits);",
+            (None, _) => "int place = ernn_class(logits);",
+            (Some(_), 1) => "float value = ernn_value(logits);",
             (Some(_), _) => "ernn_values(logits, values);",
         }
     }
@@ -319,9 +319,9 @@ fn example_of_windows() -> String {
 /// A step of a stream of windows, in the example.
 fn listened(indent: &str, input: &str) -> String {
     format!(
-        "{indent}if (ernn_windows_push(&windows, &scratch, {input}, logits) == 1) {{   (a window has ended)\n{indent}    \
-         place = ernn_events_push(&events, logits);\n{indent}    if (place >= 0)\n{indent}        \
-         say(ernn_class_names[place]);   (an event begins)\n{indent}}}\n"
+        "{indent}if (ernn_windows_push(&windows, &scratch, {input}, logits) == 1) {{   // a window has ended\n{indent}    \
+         int place = ernn_events_push(&events, logits);\n{indent}    if (place >= 0)\n{indent}        \
+         say(ernn_class_names[place]);   // an event begins\n{indent}}}\n"
     )
 }
 

@@ -79,12 +79,12 @@ static void weigh(const ernn_logit *logits, uint16_t *shares)
         }
 }
 
-static uint32_t total(const ernn_events *events, int class)
+static uint32_t total(const ernn_events *events, int place)
 {
     uint32_t sum = 0;
     int i;
     for (i = 0; i < events->filled; i++)
-        sum += events->shares[i][class];
+        sum += events->shares[i][place];
     return sum;
 }
 
