@@ -72,7 +72,7 @@ pub(super) fn step_logits_in(model: &Model<f32>, part: &View, workspace: &mut Wo
     Ok(all)
 }
 
-/// What the model says at each step of raw sequences; `names` as in [`predict_named`].
+/// What the model says at each step of raw sequences; `names` as in [`super::predict_named`].
 ///
 /// # Errors
 /// If the sequences do not fit the model, it gives no class for each step, or what it gives is not finite.
@@ -125,7 +125,7 @@ pub(super) fn step_number_answers(
 }
 
 /// The numbers that a model gives at each step of raw sequences, `[steps, targets, quantiles]` of each, quantiles in order; `names` as in
-/// [`predict_named`].
+/// [`super::predict_named`].
 ///
 /// # Errors
 /// If the sequences do not fit the model, it gives no number for each step, or one is not finite.
@@ -144,7 +144,7 @@ pub fn predict_step_numbers<'a>(
     Ok(found)
 }
 
-/// The logits of each step of prepared sequences, all finite; `names` as in [`predict_named`].
+/// The logits of each step of prepared sequences, all finite; `names` as in [`super::predict_named`].
 fn finite_step_logits(saved: &SavedModel, part: &View, names: &[String]) -> Result<Vec<Vec<f32>>> {
     let found = step_logits_in(&saved.model, part, &mut Workspace::default())?;
     let bad = (0..found.len()).find_map(|sequence| Some((sequence, not_finite(&found[sequence])?)));
