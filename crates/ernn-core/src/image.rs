@@ -127,6 +127,33 @@ pub fn checksum(bytes: &[u8]) -> u32 {
     tail.iter().fold(head.iter().fold(2_166_136_261, step), step)
 }
 
+/// The kind of bytes that begin with `magic`, a version, a kind, their length and their checksum, if all of these are right.
+pub(crate) fn opened(bytes: &[u8], magic: [u8; 4], known: u16, header: usize) -> Result<u16, ParseError> {
+    if !bytes.starts_with(&magic) {
+        return Err(ParseError::Magic);
+    }
+    let expected = if bytes.len() < header {
+        header
+    } else {
+        word(bytes, 8) as usize
+    };
+    let word_of_kind = word(bytes, 4);
+    let [version, kind] = [word_of_kind as u16, (word_of_kind >> 16) as u16];
+    // A later version may have another header: it is named before anything else is judged.
+    if bytes.len() >= 8 && version != known {
+        return Err(ParseError::Version { found: version, known });
+    }
+    if bytes.len() != expected {
+        let found = bytes.len();
+        return Err(ParseError::Length { found, expected });
+    }
+    let (found, expected) = (checksum(bytes), word(bytes, CHECKSUM_AT));
+    if found != expected {
+        return Err(ParseError::Checksum { found, expected });
+    }
+    Ok(kind)
+}
+
 /// An image whose header, length and checksum are right, and whose tensors lie within it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Image<'a> {
@@ -141,31 +168,7 @@ pub(crate) struct Image<'a> {
 
 impl<'a> Image<'a> {
     pub fn parse(bytes: &'a [u8], format: Format) -> Result<Self, ParseError> {
-        if !bytes.starts_with(&MAGIC) {
-            return Err(ParseError::Magic);
-        }
-        let expected = if bytes.len() < HEADER {
-            HEADER
-        } else {
-            word(bytes, 8) as usize
-        };
-        let kind = word(bytes, 4);
-        let [version, number] = [kind as u16, (kind >> 16) as u16];
-        // A later version may have another header: it is named before anything else is judged.
-        if bytes.len() >= 8 && version != VERSION {
-            return Err(ParseError::Version {
-                found: version,
-                known: VERSION,
-            });
-        }
-        if bytes.len() != expected {
-            let found = bytes.len();
-            return Err(ParseError::Length { found, expected });
-        }
-        let (found, expected) = (checksum(bytes), word(bytes, CHECKSUM_AT));
-        if found != expected {
-            return Err(ParseError::Checksum { found, expected });
-        }
+        let number = opened(bytes, MAGIC, VERSION, HEADER)?;
         if number != format.number() {
             return Err(ParseError::Format { found: number });
         }

@@ -83,7 +83,9 @@ pub struct Listener {
 
 impl Listener {
     pub fn new(saved: &SavedModel, listening: &Listening) -> PyResult<Self> {
-        let sound = saved.sound().map(|recipe| Ok((recipe.clone(), Hearing::new(&recipe)?)));
+        let sound = saved
+            .sound()
+            .map(|recipe| Ok((recipe.clone(), Hearing::new(&recipe.mel)?)));
         Ok(Listener {
             listener: evaluate::Listener::owned(saved, listening).map_err(exception)?,
             sound: sound.transpose().map_err(exception)?,

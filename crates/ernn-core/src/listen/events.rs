@@ -174,7 +174,7 @@ impl Events {
     }
 
     /// The class with the largest average over the last windows, the first of equals, whether it is an event or not.
-    pub fn best(&self, shares: &[u16], outputs: usize) -> usize {
+    fn best(&self, shares: &[u16], outputs: usize) -> usize {
         let mut best = (0, 0);
         for class in 0..outputs {
             let sum = self.sum(shares, outputs, class);
@@ -190,14 +190,6 @@ impl Events {
         let windows = shares.chunks_exact(outputs.max(1)).take(self.filled);
         let of_class = windows.filter_map(|window| window.get(class));
         of_class.fold(0, |sum, &share| sum.wrapping_add(u32::from(share)))
-    }
-
-    /// The average of a class over the last windows, from 0 to 1; 0 before the first.
-    pub fn average(&self, shares: &[u16], outputs: usize, class: usize) -> f32 {
-        match self.filled {
-            0 => 0.0,
-            filled => self.sum(shares, outputs, class) as f32 / (32_768.0 * filled as f32),
-        }
     }
 }
 

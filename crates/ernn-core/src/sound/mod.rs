@@ -38,7 +38,7 @@ pub use self::logarithm::{SILENCE, TABLE};
 pub use self::stream::Sound;
 
 use crate::error::{ParseError, RunError};
-use crate::image::{CHECKSUM_AT, checksum, word};
+use crate::image::{opened, word};
 
 /// The first bytes.
 pub const MAGIC: [u8; 4] = *b"ERNS";
@@ -103,24 +103,7 @@ impl<'a> FrontEnd<'a> {
     /// # Errors
     /// If they were cut or changed, if a later version wrote them, or they contradict themselves.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, ParseError> {
-        if !bytes.starts_with(&MAGIC) {
-            return Err(ParseError::Magic);
-        }
-        let [version, kind] = [word(bytes, 4) as u16, (word(bytes, 4) >> 16) as u16];
-        if bytes.len() >= 8 && version != VERSION {
-            return Err(ParseError::Version {
-                found: version,
-                known: VERSION,
-            });
-        }
-        let (found, expected) = (bytes.len(), HEADER.max(word(bytes, 8) as usize));
-        if found != expected {
-            return Err(ParseError::Length { found, expected });
-        }
-        let (found, expected) = (checksum(bytes), word(bytes, CHECKSUM_AT));
-        if found != expected {
-            return Err(ParseError::Checksum { found, expected });
-        }
+        let kind = opened(bytes, MAGIC, VERSION, HEADER)?;
         if kind != 0 {
             return Err(ParseError::Format { found: kind });
         }
@@ -166,6 +149,11 @@ impl<'a> FrontEnd<'a> {
         self.sizes
     }
 
+    /// Whether these are the samples of a frame.
+    fn fits(&self, samples: &[i16]) -> Result<(), RunError> {
+        length("samples", samples.len(), self.sizes.samples)
+    }
+
     /// The features of one frame: `samples` are its samples, fewer at the end of a sound, and `before` the one before them.
     ///
     /// # Errors
@@ -177,13 +165,9 @@ impl<'a> FrontEnd<'a> {
         work: &mut [i32],
         features: &mut [f32],
     ) -> Result<(), RunError> {
-        let fits = |what, found: usize, expected: usize| match found == expected {
-            true => Ok(()),
-            false => Err(RunError::Length { what, found, expected }),
-        };
-        fits("samples", samples.len().max(self.sizes.samples), self.sizes.samples)?;
-        fits("working space", work.len(), self.sizes.work)?;
-        fits("features", features.len(), self.sizes.features)?;
+        length("samples", samples.len().max(self.sizes.samples), self.sizes.samples)?;
+        length("working space", work.len(), self.sizes.work)?;
+        length("features", features.len(), self.sizes.features)?;
         let Some(shift) = self.frame(before, samples, work) else {
             features.fill(SILENCE);
             return Ok(());
@@ -247,5 +231,12 @@ impl<'a> FrontEnd<'a> {
             }
             falling = right;
         }
+    }
+}
+
+fn length(what: &'static str, found: usize, expected: usize) -> Result<(), RunError> {
+    match found == expected {
+        true => Ok(()),
+        false => Err(RunError::Length { what, found, expected }),
     }
 }

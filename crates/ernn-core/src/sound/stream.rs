@@ -3,7 +3,8 @@
 use super::FrontEnd;
 use crate::error::RunError;
 
-/// A sound from which frames are made as its samples come.
+/// What a sound keeps whose frames are made as its samples come, besides the samples of the frame that is to come: numbers of the caller's, as
+/// many as the front end's [`SoundSizes`](super::SoundSizes) say.
 ///
 /// ```
 /// use ernn_core::sound::{FrontEnd, Sound};
@@ -11,58 +12,58 @@ use crate::error::RunError;
 /// # fn run(front: &FrontEnd, mut heard: &[i16]) -> Result<(), Box<dyn std::error::Error>> {
 /// # let sizes = front.sizes();
 /// # let (mut samples, mut work, mut features) = (vec![0; sizes.samples], vec![0; sizes.work], vec![0.0; sizes.features]);
-/// let mut sound = Sound::new(front, &mut samples)?;
-/// while sound.push(&mut heard, &mut work, &mut features)? {
+/// let mut sound = Sound::new();
+/// while sound.push(front, &mut samples, &mut heard, &mut work, &mut features)? {
 ///     // A step of the model: session.push(&mut scratch, &features)?;
 /// }
 /// # Ok(()) }
 /// ```
-#[derive(Debug)]
-pub struct Sound<'f, 's> {
-    front: &'f FrontEnd<'f>,
-    /// The first `filled` are the samples of the frame that is to come.
-    samples: &'s mut [i16],
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sound {
+    /// The sample before the frame.
     before: i16,
+    /// So many of the frame's samples are there.
     filled: usize,
-    /// Samples in the frame that none before it had; of the first frame all of them.
+    /// Whether one of them was in no frame; of the first frame also before there is any.
     new: bool,
 }
 
-impl<'f, 's> Sound<'f, 's> {
+impl Default for Sound {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Sound {
     /// A sound at its beginning.
-    ///
-    /// # Errors
-    /// If `samples` are not as many as the front end's [`SoundSizes`](super::SoundSizes) say.
-    pub fn new(front: &'f FrontEnd<'f>, samples: &'s mut [i16]) -> Result<Self, RunError> {
-        let (found, expected) = (samples.len(), front.sizes().samples);
-        if found != expected {
-            return Err(RunError::Length {
-                what: "samples",
-                found,
-                expected,
-            });
-        }
-        Ok(Sound {
-            front,
-            samples,
+    pub const fn new() -> Self {
+        Sound {
             before: 0,
             filled: 0,
             new: true,
-        })
+        }
     }
 
     /// The next sample is a first one.
     pub fn reset(&mut self) {
-        (self.before, self.filled, self.new) = (0, 0, true);
+        *self = Self::new();
     }
 
     /// Takes samples from the front of `heard` up to the end of a frame. True: `features` are those of a frame, and what is left of `heard`
     /// is to be pushed next. False: all were taken, and no frame ended.
     ///
     /// # Errors
-    /// If working space or features have another length than the front end's sizes; nothing is taken then.
-    pub fn push(&mut self, heard: &mut &[i16], work: &mut [i32], features: &mut [f32]) -> Result<bool, RunError> {
-        let room = self.samples.get_mut(self.filled..).unwrap_or(&mut []);
+    /// If a slice has another length than the front end's sizes; nothing is taken then.
+    pub fn push(
+        &mut self,
+        front: &FrontEnd,
+        samples: &mut [i16],
+        heard: &mut &[i16],
+        work: &mut [i32],
+        features: &mut [f32],
+    ) -> Result<bool, RunError> {
+        front.fits(samples)?;
+        let room = samples.get_mut(self.filled..).unwrap_or(&mut []);
         let taken = room.len().min(heard.len());
         let (now, later) = heard.split_at_checked(taken).unwrap_or((&[], &[]));
         let whole = taken == room.len();
@@ -71,8 +72,8 @@ impl<'f, 's> Sound<'f, 's> {
         }
         if whole {
             // Refused, the samples are still the caller's.
-            self.front.features(self.before, self.samples, work, features)?;
-            self.advance();
+            front.features(self.before, samples, work, features)?;
+            self.advance(front.sizes().step, samples);
         } else {
             self.filled = self.filled.wrapping_add(taken);
             self.new |= taken > 0;
@@ -86,10 +87,17 @@ impl<'f, 's> Sound<'f, 's> {
     ///
     /// # Errors
     /// As [`Sound::push`].
-    pub fn end(&mut self, work: &mut [i32], features: &mut [f32]) -> Result<bool, RunError> {
-        let samples = self.samples.get(..self.filled).unwrap_or(&[]);
+    pub fn end(
+        &mut self,
+        front: &FrontEnd,
+        samples: &[i16],
+        work: &mut [i32],
+        features: &mut [f32],
+    ) -> Result<bool, RunError> {
+        front.fits(samples)?;
         if self.new {
-            self.front.features(self.before, samples, work, features)?;
+            let there = samples.get(..self.filled).unwrap_or(&[]);
+            front.features(self.before, there, work, features)?;
         }
         let one_more = self.new;
         self.reset();
@@ -97,14 +105,13 @@ impl<'f, 's> Sound<'f, 's> {
     }
 
     /// Keeps the samples that the next frame shares with the one that was made.
-    fn advance(&mut self) {
-        let step = self.front.sizes().step;
-        let last = self.samples.get(step.wrapping_sub(1));
+    fn advance(&mut self, step: usize, samples: &mut [i16]) {
+        let last = samples.get(step.wrapping_sub(1));
         self.before = last.copied().unwrap_or(0);
-        let kept = self.samples.len().wrapping_sub(step);
+        let kept = samples.len().wrapping_sub(step);
         for place in 0..kept {
-            let sample = self.samples.get(place.wrapping_add(step)).copied();
-            if let (Some(room), Some(sample)) = (self.samples.get_mut(place), sample) {
+            let sample = samples.get(place.wrapping_add(step)).copied();
+            if let (Some(room), Some(sample)) = (samples.get_mut(place), sample) {
                 *room = sample;
             }
         }

@@ -204,10 +204,7 @@ impl Cells for Rows<'_> {
     }
 
     fn words(&self) -> Words {
-        Words {
-            line: "row",
-            column: "column",
-        }
+        Words::ROWS
     }
 
     fn advance(&mut self) -> Result<bool> {

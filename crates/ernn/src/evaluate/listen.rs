@@ -10,7 +10,6 @@ use crate::{Error, Result};
 /// A model of sequences that reads raw steps as they come, without an end. Memory does not grow.
 #[derive(Clone, Debug)]
 pub struct Listener<'a> {
-    classes: usize,
     listening: Listening,
     windows: Windows,
     streams: Vec<Stream<'a>>,
@@ -67,7 +66,6 @@ impl<'a> Listener<'a> {
             is_event: listening.events_of(&saved.classes),
             shares: vec![0; usize::from(listening.average.max(1)) * saved.classes.len()],
             listening: listening.clone(),
-            classes: saved.classes.len(),
             steps: 0,
         })
     }
@@ -125,11 +123,5 @@ impl<'a> Listener<'a> {
             event,
             logits,
         }))
-    }
-
-    /// The class whose averaged probability is the largest, and that probability; of classes that are no events, too.
-    pub fn now(&self) -> (usize, f32) {
-        let class = self.events.best(&self.shares, self.classes);
-        (class, self.events.average(&self.shares, self.classes, class))
     }
 }

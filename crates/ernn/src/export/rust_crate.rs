@@ -56,7 +56,7 @@ fn files(prepared: &Prepared) -> Result<Files> {
         .iter()
         .map(|(name, text)| (format!("ernn-core/src/{name}"), text.as_bytes().to_vec()));
     let sound = prepared.ears.as_ref();
-    let sound = sound.map(|ears| ("src/sound.ernn".to_string(), ears.image.clone()));
+    let sound = sound.map(|ears| ("src/sound.ernn".to_string(), ears.image().to_vec()));
     Ok((own.into_iter().chain(core))
         .chain(sound)
         .chain(prepared.vocabulary())

@@ -1,16 +1,14 @@
 //! What an export of a model of sound has besides: the front end that makes its inputs of samples, and a sound to test it with.
 
-use ernn_core::sound::{FrontEnd, HEADER, Sound, SoundSizes};
+use ernn_core::sound::{HEADER, SoundSizes};
 
 use super::plan::Tensor;
 use crate::Result;
 use crate::checkpoint::SavedModel;
+use crate::data::Hearing;
 
 /// The front end of a model of sound.
-pub(super) struct Ears {
-    /// As [`FrontEnd::parse`] reads it.
-    pub image: Vec<u8>,
-}
+pub(super) struct Ears(Hearing);
 
 /// Samples of the test's sound.
 pub(super) const TEST_SAMPLES: usize = 3000;
@@ -18,20 +16,24 @@ pub(super) const TEST_SAMPLES: usize = 3000;
 impl Ears {
     /// Those of a model; none of one that does not read sound.
     pub fn of(saved: &SavedModel) -> Result<Option<Self>> {
-        let Some(recipe) = saved.sound() else { return Ok(None) };
-        let image = recipe.mel.image()?;
-        Ok(Some(Ears { image }))
+        let hearing = saved.sound().map(|recipe| Hearing::new(&recipe.mel));
+        Ok(hearing.transpose()?.map(Ears))
+    }
+
+    /// As [`ernn_core::sound::FrontEnd::parse`] reads it.
+    pub fn image(&self) -> &[u8] {
+        self.0.image()
     }
 
     pub fn sizes(&self) -> SoundSizes {
-        SoundSizes::of(&self.image)
+        SoundSizes::of(self.image())
     }
 
     /// The tables with their names.
     pub fn tables(&self) -> [(&'static str, Tensor); 4] {
         let sizes = self.sizes();
         let bins = sizes.work / 2;
-        let mut halves = self.image[HEADER..].as_chunks::<2>().0.iter();
+        let mut halves = self.image()[HEADER..].as_chunks::<2>().0.iter();
         let mut signed = |count: usize| {
             Tensor::I16(
                 halves
@@ -57,28 +59,16 @@ impl Ears {
 
     /// The pre-emphasis times 2^15.
     pub fn emphasis(&self) -> u32 {
-        u32::from_le_bytes(self.image[HEADER - 4..HEADER].try_into().expect("four bytes"))
+        u32::from_le_bytes(self.image()[HEADER - 4..HEADER].try_into().expect("four bytes"))
     }
 
     /// What the features of the test's sound, bit by bit, add up to.
     pub fn test_sum(&self) -> u32 {
-        let front = FrontEnd::parse(&self.image).expect("the image was made here");
-        let sizes = front.sizes();
-        let (mut samples, mut work) = (vec![0; sizes.samples], vec![0; sizes.work]);
-        let mut features = vec![0.0_f32; sizes.features];
-        let heard = test_sound();
-        let mut heard = &heard[..];
-        let mut sum = 2_166_136_261;
+        let mut hearing = self.0.clone();
+        let mut features = hearing.push(&test_sound());
+        features.extend(hearing.end().into_iter().flatten());
         let add = |sum: u32, value: &f32| (sum ^ value.to_bits()).wrapping_mul(16_777_619);
-        let fits = "sizes are those of the front end";
-        let mut sound = Sound::new(&front, &mut samples).expect(fits);
-        while sound.push(&mut heard, &mut work, &mut features).expect(fits) {
-            sum = features.iter().fold(sum, add);
-        }
-        if sound.end(&mut work, &mut features).expect(fits) {
-            sum = features.iter().fold(sum, add);
-        }
-        sum
+        features.iter().fold(2_166_136_261, add)
     }
 }
 

@@ -3,9 +3,9 @@
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
-use ernn_core::sound::FrontEnd;
+use ernn_core::sound::{FrontEnd, Sound};
 
-use super::SoundRecipe;
+use super::{MelSettings, SoundRecipe};
 use crate::{Error, Result};
 
 /// Samples that are read at a time at most: what a pipe has, it gives at once.
@@ -14,53 +14,69 @@ const BLOCK: usize = 4096;
 /// A sound whose samples come bit by bit, and become the steps of a model.
 #[derive(Clone, Debug)]
 pub struct Hearing {
+    /// As [`FrontEnd::parse`] reads it.
     image: Vec<u8>,
-    /// The sample before those that wait.
-    before: i16,
-    /// Samples that wait for the end of their frame.
-    waiting: Vec<i16>,
+    sound: Sound,
+    samples: Vec<i16>,
     work: Vec<i32>,
+    step: Vec<f32>,
 }
+
+const FITS: &str = "sizes are those of the front end";
 
 impl Hearing {
     /// A sound at its beginning.
     ///
     /// # Errors
-    /// If a setting of the recipe is out of range.
-    pub fn new(recipe: &SoundRecipe) -> Result<Self> {
+    /// If a setting is out of range.
+    pub fn new(mel: &MelSettings) -> Result<Self> {
         Ok(Hearing {
-            image: recipe.mel.image()?,
-            before: 0,
-            waiting: Vec::new(),
-            work: vec![0; recipe.mel.nfft],
+            image: mel.image()?,
+            sound: Sound::new(),
+            samples: vec![0; mel.window],
+            work: vec![0; mel.nfft],
+            step: vec![0.0; mel.filters],
         })
     }
 
-    /// Takes samples at the recipe's rate; gives the steps that end with them, `[steps, features]`.
-    pub fn push(&mut self, samples: &[i16]) -> Vec<f32> {
-        let front = FrontEnd::parse(&self.image).expect("the image was made here");
-        let sizes = front.sizes();
-        self.waiting.extend_from_slice(samples);
-        let mut steps = Vec::new();
-        let mut from = 0;
-        while let Some(frame) = self.waiting.get(from..from + sizes.samples) {
-            let place = steps.len();
-            steps.resize(place + sizes.features, 0.0);
-            front
-                .features(self.before, frame, &mut self.work, &mut steps[place..])
-                .expect("sizes are those of the front end");
-            self.before = frame[sizes.step - 1];
-            from += sizes.step;
+    /// The tables of the front end.
+    pub(crate) fn image(&self) -> &[u8] {
+        &self.image
+    }
+
+    /// Takes samples at the settings' rate; gives the steps that end with them, `[steps, features]`.
+    pub fn push(&mut self, mut heard: &[i16]) -> Vec<f32> {
+        let Hearing {
+            image,
+            sound,
+            samples,
+            work,
+            step,
+        } = self;
+        let front = front(image);
+        let mut steps = Vec::with_capacity((heard.len() / front.sizes().step + 2) * step.len());
+        while sound.push(&front, samples, &mut heard, work, step).expect(FITS) {
+            steps.extend_from_slice(step);
         }
-        self.waiting.drain(..from);
         steps
+    }
+
+    /// The end of the sound; gives the step that its last samples make, filled up with silence, if they were in none. The next sample is a
+    /// first one.
+    pub fn end(&mut self) -> Option<&[f32]> {
+        let front = front(&self.image);
+        let one_more = self.sound.end(&front, &self.samples, &mut self.work, &mut self.step);
+        one_more.expect(FITS).then_some(&self.step)
     }
 
     /// The next sample is a first one.
     pub fn reset(&mut self) {
-        self.before = 0;
-        self.waiting.clear();
+        self.sound.reset();
     }
+}
+
+fn front(image: &[u8]) -> FrontEnd<'_> {
+    FrontEnd::parse(image).expect("the image was made here")
 }
 
 /// Reads samples (16 bits, the lower byte first, one channel, as many a second as the recipe says) to their end, and hands over each step as
@@ -74,7 +90,7 @@ pub fn hear(
     place: &Path,
     mut step: impl FnMut(&[f32]) -> Result<()>,
 ) -> Result<u64> {
-    let mut hearing = Hearing::new(recipe)?;
+    let mut hearing = Hearing::new(&recipe.mel)?;
     let mut bytes = vec![0; 2 * BLOCK];
     let (mut filled, mut samples) = (0, 0);
     loop {
@@ -122,7 +138,6 @@ impl SoundRecipe {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::MelSettings;
 
     /// Gives one byte, then two, then three, and so on.
     struct Drops<'a>(&'a [u8], usize);

@@ -17,9 +17,10 @@
 //! Acoustics, Speech, and Signal Processing 28 (4), 1980.
 
 use ernn_core::image::{CHECKSUM_AT, checksum};
-use ernn_core::sound::{FrontEnd, HEADER, MAGIC, Sound, VERSION};
+use ernn_core::sound::{HEADER, MAGIC, VERSION};
 use serde::{Deserialize, Serialize};
 
+use super::Hearing;
 use crate::{Error, Result};
 
 /// What one unit of a 16-bit sample is.
@@ -149,7 +150,7 @@ fn rise(edges: &[usize], bin: usize) -> u16 {
 
 /// Everything that is the same for all sounds.
 pub(super) struct MelBank {
-    image: Vec<u8>,
+    beginning: Hearing,
 }
 
 impl MelBank {
@@ -157,7 +158,7 @@ impl MelBank {
     /// If a setting is out of range.
     pub fn new(settings: &MelSettings) -> Result<MelBank> {
         Ok(MelBank {
-            image: settings.image()?,
+            beginning: Hearing::new(settings)?,
         })
     }
 
@@ -167,23 +168,10 @@ impl MelBank {
             .iter()
             .map(|sample| (sample * FULL_SCALE).round() as i16)
             .collect();
-        self.of_whole(&whole).expect("sizes are those of the front end")
-    }
-
-    fn of_whole(&self, mut heard: &[i16]) -> std::result::Result<Vec<f32>, ernn_core::RunError> {
-        let front = FrontEnd::parse(&self.image).expect("the image was made here");
-        let sizes = front.sizes();
-        let (mut samples, mut work) = (vec![0; sizes.samples], vec![0; sizes.work]);
-        let mut frame = vec![0.0; sizes.features];
-        let mut features = Vec::with_capacity((heard.len() / sizes.step + 2) * sizes.features);
-        let mut sound = Sound::new(&front, &mut samples)?;
-        while sound.push(&mut heard, &mut work, &mut frame)? {
-            features.extend_from_slice(&frame);
-        }
-        if sound.end(&mut work, &mut frame)? {
-            features.extend_from_slice(&frame);
-        }
-        Ok(features)
+        let mut hearing = self.beginning.clone();
+        let mut features = hearing.push(&whole);
+        features.extend(hearing.end().into_iter().flatten());
+        features
     }
 }
 

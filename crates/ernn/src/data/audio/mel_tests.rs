@@ -1,3 +1,5 @@
+use ernn_core::sound::FrontEnd;
+
 use super::*;
 
 /// Noise with a few silent stretches, full scale 1.
@@ -142,4 +144,38 @@ fn refuses_settings_that_make_no_sense() {
         refused(MelSettings { step: 0, ..right }),
         "step: found 0, expected at least 1 sample"
     );
+}
+
+/// Whoever changes a byte is refused; whoever repairs the checksum gets features or a refusal, and no panic.
+#[test]
+fn damaged_tables_are_refused_or_used() {
+    let settings = MelSettings {
+        filters: 4,
+        ..MelSettings::at(8_000)
+    };
+    let right = settings.image().unwrap();
+    let samples: Vec<i16> = noise(200).iter().map(|sample| (sample * 32_768.0) as i16).collect();
+    let (mut refused, mut used) = (0, 0);
+    for place in (0..right.len()).step_by(3).chain(0..60) {
+        for change in [1, 0x80, 0xff] {
+            let mut bytes = right.clone();
+            bytes[place] ^= change;
+            assert!(FrontEnd::parse(&bytes).is_err(), "byte {place}");
+            let sum = checksum(&bytes).to_le_bytes();
+            bytes[CHECKSUM_AT..CHECKSUM_AT + 4].copy_from_slice(&sum);
+            let Ok(front) = FrontEnd::parse(&bytes) else {
+                refused += 1;
+                continue;
+            };
+            let sizes = front.sizes();
+            let (mut work, mut features) = (vec![0; sizes.work], vec![0.0; sizes.features]);
+            let samples = &samples[..samples.len().min(sizes.samples)];
+            front.features(7, samples, &mut work, &mut features).unwrap();
+            used += 1;
+        }
+    }
+    assert!(refused > 20 && used > 100, "{refused} {used}");
+    for end in [0, 3, 39, 40, right.len() - 1] {
+        assert!(FrontEnd::parse(&right[..end]).is_err());
+    }
 }

@@ -37,6 +37,14 @@ pub(in crate::data) struct Words {
     pub column: &'static str,
 }
 
+impl Words {
+    /// Of files that hold a table in their own way.
+    pub const ROWS: Words = Words {
+        line: "row",
+        column: "column",
+    };
+}
+
 impl Default for Words {
     fn default() -> Self {
         Words {
