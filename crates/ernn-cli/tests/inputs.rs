@@ -2,34 +2,14 @@
 
 mod support;
 
-use std::io::Write;
-use std::process::Stdio;
-
-use support::{Place, case, easy_csv, finish};
+use support::{Place, case, easy_csv, finish, wav};
 
 const QUICK: &str = "--epochs 2 --hidden 4 --rank 2";
 
 /// A tone of a quarter of a second, 8,000 samples a second of 16 bits.
 fn tone(frequency: f64) -> Vec<u8> {
-    let samples =
-        (0..2000).map(|n| (9000.0 * (std::f64::consts::TAU * frequency * f64::from(n) / 8000.0).sin()) as i16);
-    let data: Vec<u8> = samples.flat_map(i16::to_le_bytes).collect();
-    let mut bytes = b"RIFF".to_vec();
-    bytes.extend((36 + data.len() as u32).to_le_bytes());
-    bytes.extend(b"WAVEfmt ");
-    bytes.extend(16u32.to_le_bytes());
-    for number in [1u16, 1] {
-        bytes.extend(number.to_le_bytes());
-    }
-    bytes.extend(8000u32.to_le_bytes());
-    bytes.extend(16_000u32.to_le_bytes());
-    for number in [2u16, 16] {
-        bytes.extend(number.to_le_bytes());
-    }
-    bytes.extend(b"data");
-    bytes.extend((data.len() as u32).to_le_bytes());
-    bytes.extend(data);
-    bytes
+    let sample = |n: u32| (9000.0 * (std::f64::consts::TAU * frequency * f64::from(n) / 8000.0).sin()) as i16;
+    wav(8000, &(0..2000).map(sample).collect::<Vec<_>>())
 }
 
 /// The command with a cache of its own.
@@ -158,18 +138,6 @@ fn a_text_of_numbers_is_no_text() {
     }
 }
 
-/// Runs a command with these bytes on its standard input.
-fn piped(place: &Place, arguments: &str, bytes: &[u8]) -> support::Done {
-    let mut command = place.command(arguments);
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    child.stdin.take().unwrap().write_all(bytes).unwrap();
-    finish(child.wait_with_output().unwrap())
-}
-
 #[test]
 fn pipes_are_told_by_their_content() {
     let place = Place::new();
@@ -177,7 +145,7 @@ fn pipes_are_told_by_their_content() {
     let bytes = std::fs::read(&path).unwrap();
     let path = path.display();
     let ok = |arguments: &str| {
-        let done = piped(&place, arguments, &bytes);
+        let done = place.piped(arguments, &bytes);
         assert_eq!(done.code, Some(0), "ernn {arguments}\n{}", done.stderr);
         done.stdout
     };
@@ -190,8 +158,7 @@ fn pipes_are_told_by_their_content() {
     let named = place.ok(&format!("evaluate run {path} --part validation")).stdout;
     assert_eq!(ok("evaluate run /dev/stdin --part validation"), named);
     let texts = format!("text,label\n{}", "good day,1\nbad,0\n".repeat(20));
-    let done = piped(
-        &place,
+    let done = place.piped(
         "train /dev/stdin --text-column text --epochs 1 --hidden 4",
         texts.as_bytes(),
     );
@@ -219,15 +186,7 @@ fn night(shift: usize) -> (Vec<u8>, String) {
         .enumerate()
         .map(|(step, sample)| (sample + noise(step)) as i16)
         .collect();
-    let mut bytes = b"RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0".to_vec();
-    bytes.extend(8_000_u32.to_le_bytes());
-    bytes.extend(16_000_u32.to_le_bytes());
-    bytes.extend(b"\x02\0\x10\0data");
-    bytes.extend((2 * samples.len() as u32).to_le_bytes());
-    bytes.extend(samples.iter().flat_map(|sample| sample.to_le_bytes()));
-    let size = (bytes.len() as u32 - 8).to_le_bytes();
-    bytes[4..8].copy_from_slice(&size);
-    (bytes, marks)
+    (wav(8000, &samples), marks)
 }
 
 #[test]

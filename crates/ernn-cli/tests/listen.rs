@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use support::browser::{DESK, PHONE, chromium, layout, profile_of, with_script};
-use support::{Done, Place, finish};
+use support::{Place, finish};
 
 const RATE: usize = 16_000;
 
@@ -35,24 +35,17 @@ fn noise(seed: u32, count: usize) -> Vec<f64> {
     (0..count).map(|_| 300.0 * noise.next()).collect()
 }
 
+/// The samples of 16 bits, and a WAVE file of them.
+fn whole(samples: &[f64]) -> Vec<i16> {
+    samples.iter().map(|sample| sample.round() as i16).collect()
+}
+
 fn raw(samples: &[f64]) -> Vec<u8> {
-    samples
-        .iter()
-        .flat_map(|&sample| (sample.round() as i16).to_le_bytes())
-        .collect()
+    whole(samples).into_iter().flat_map(i16::to_le_bytes).collect()
 }
 
 fn wav(samples: &[f64]) -> Vec<u8> {
-    let data = raw(samples);
-    let mut bytes = b"RIFF".to_vec();
-    bytes.extend((36 + data.len() as u32).to_le_bytes());
-    bytes.extend(b"WAVEfmt \x10\0\0\0\x01\0\x01\0");
-    bytes.extend((RATE as u32).to_le_bytes());
-    bytes.extend((2 * RATE as u32).to_le_bytes());
-    bytes.extend(b"\x02\0\x10\0data");
-    bytes.extend((data.len() as u32).to_le_bytes());
-    bytes.extend(data);
-    bytes
+    support::wav(RATE as u32, &whole(samples))
 }
 
 const TONES: [(&str, f64); 2] = [("high", 2500.0), ("low", 400.0)];
@@ -93,17 +86,6 @@ fn recording() -> (Vec<f64>, Vec<(&'static str, f64)>) {
     (samples, events)
 }
 
-fn piped(place: &Place, arguments: &str, bytes: &[u8]) -> Done {
-    let mut command = place.command(arguments);
-    let command = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    child.stdin.take().unwrap().write_all(bytes).unwrap();
-    finish(child.wait_with_output().unwrap())
-}
-
 /// The events that begin: when, and which.
 fn begun(lines: &str) -> Vec<(f64, String)> {
     let rows = lines.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>());
@@ -119,7 +101,7 @@ const LISTEN: &str = "predict run --stream --raw --window 1s --hop 100ms --event
 fn sound_from_a_pipe_becomes_events() {
     let place = trained();
     let (samples, events) = recording();
-    let done = piped(&place, LISTEN, &raw(&samples));
+    let done = place.piped(LISTEN, &raw(&samples));
     assert_eq!(done.code, Some(0), "{}", done.stderr);
     assert!(done.stdout.starts_with("end,event,change\n"), "{}", done.stdout);
     let found = begun(&done.stdout);
@@ -130,12 +112,12 @@ fn sound_from_a_pipe_becomes_events() {
         assert!((at - end).abs() < 0.9, "{name} at {at}, {end} would be right");
     }
     // A line a window, with the event that is under way.
-    let windows = piped(&place, &LISTEN.replace(" --events", ""), &raw(&samples)).stdout;
+    let windows = place.piped(&LISTEN.replace(" --events", ""), &raw(&samples)).stdout;
     let mut lines = windows.lines();
     assert_eq!(lines.next(), Some("end,class,event,p_background,p_high,p_low"));
     assert_eq!(lines.clone().count(), 110, "{windows}");
     assert!(lines.next().unwrap().starts_with("1.015,background,,"), "{windows}");
-    let json = piped(&place, &format!("{LISTEN} --format json"), &raw(&samples)).stdout;
+    let json = place.piped(&format!("{LISTEN} --format json"), &raw(&samples)).stdout;
     let first: serde_json::Value = serde_json::from_str(json.lines().next().unwrap()).unwrap();
     assert_eq!(
         (first["event"].as_str(), first["change"].as_str()),
@@ -171,7 +153,7 @@ fn recordings_with_known_events_choose_how_to_listen() {
     // The model knows now how to listen.
     let again = place.json("evaluate run long.wav --labels long.csv --stream");
     assert_eq!(again["listening"], chosen["listening"]);
-    let heard = piped(&place, "predict run --stream --raw --events", &raw(&samples));
+    let heard = place.piped("predict run --stream --raw --events", &raw(&samples));
     assert_eq!(begun(&heard.stdout).len(), 4, "{}", heard.stdout);
     let said = place.ok("evaluate run long.wav --labels long.csv --stream").stdout;
     assert!(
@@ -223,7 +205,7 @@ fn windows_of_a_table_are_read_from_a_stream() {
     let lines: String = (0..300)
         .map(|row| format!("{:.4}\n", (row as f64 * 0.9).sin() * [0.1, 1.0][row / 100 % 2]))
         .collect();
-    let said = piped(&place, "predict run --stream", lines.as_bytes()).stdout;
+    let said = place.piped("predict run --stream", lines.as_bytes()).stdout;
     assert_eq!(said.lines().next(), Some("end,class,event,p_move,p_rest"), "{said}");
     // A second each quarter of it.
     assert_eq!(said.lines().count(), 1 + 57, "{said}");
@@ -231,17 +213,17 @@ fn windows_of_a_table_are_read_from_a_stream() {
     let later = said.lines().find(|line| line.starts_with("9.")).unwrap();
     assert!(later.contains(",move,"), "{said}");
     // The state that runs on is there for whoever asks for it.
-    let each = piped(&place, "predict run --stream --every 10", lines.as_bytes()).stdout;
+    let each = place.piped("predict run --stream --every 10", lines.as_bytes()).stdout;
     assert!(each.starts_with("step,class,"), "{each}");
-    let both = piped(&place, "predict run --stream --every 10 --hop 5", lines.as_bytes());
+    let both = place.piped("predict run --stream --every 10 --hop 5", lines.as_bytes());
     assert_eq!(both.code, Some(2), "{}", both.stderr);
-    let refused = piped(&place, "predict run --stream --raw", b"");
+    let refused = place.piped("predict run --stream --raw", b"");
     assert!(
         refused.stderr.contains("was not trained on recordings of sound"),
         "{}",
         refused.stderr
     );
-    let long = piped(&place, "predict run --stream --hop 2s", b"");
+    let long = place.piped("predict run --stream --hop 2s", b"");
     assert!(
         long.stderr
             .contains("hop: found 40, expected 1 to the 20 steps of the window"),
@@ -250,7 +232,7 @@ fn windows_of_a_table_are_read_from_a_stream() {
     );
     let refused = place.run("export run --to c --out ear --listen 1s,2s,3s");
     assert!(refused.stderr.contains("as in --listen 1s,250ms"), "{}", refused.stderr);
-    let wrong = piped(&place, "predict run --stream", b"0.1\nx\n");
+    let wrong = place.piped("predict run --stream", b"0.1\nx\n");
     assert!(
         wrong.code == Some(1) && wrong.stderr.contains("line 2"),
         "{}",
@@ -307,7 +289,7 @@ fn exported_c_hears_what_the_host_hears() {
         .map(|line| line.split_once(',').unwrap())
         .map(|(step, name)| ((step.parse::<f64>().unwrap() - 1.0) * 0.01 + 0.025, name.to_string()))
         .collect();
-    let on_host = begun(&piped(&place, LISTEN, &raw(&samples)).stdout);
+    let on_host = begun(&place.piped(LISTEN, &raw(&samples)).stdout);
     assert_eq!(on_device.len(), 4, "{on_device:?}");
     for ((device, name), (host, same)) in on_device.iter().zip(&on_host) {
         // Whole numbers may cross a threshold a window earlier or later.
@@ -333,7 +315,7 @@ fn a_page_listens() {
     let place = trained();
     let (samples, _) = recording();
     place.ok("export run --to web --out ear --listen 1s,100ms");
-    let on_host = begun(&piped(&place, LISTEN, &raw(&samples)).stdout);
+    let on_host = begun(&place.piped(LISTEN, &raw(&samples)).stdout);
     // A recording.
     let bytes: Vec<String> = wav(&samples).iter().map(u8::to_string).collect();
     let post = "fetch('/done', { method: 'POST', body: live.events.map(event => event.name + '@' + event.time.toFixed(2)).join(' ') + \

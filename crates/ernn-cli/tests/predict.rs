@@ -2,12 +2,9 @@
 
 mod support;
 
-use std::io::Write;
-use std::process::Stdio;
-
 use ernn::checkpoint::SavedModel;
 use ernn::model::Model;
-use support::{Done, Place, easy_csv, finish};
+use support::{Done, Place, easy_csv, finish, wav};
 
 /// A model of two channels and two classes in `run`.
 fn trained(flags: &str) -> Place {
@@ -19,18 +16,7 @@ fn trained(flags: &str) -> Place {
 
 /// What a command makes of these bytes on its stdin.
 fn fed(place: &Place, arguments: &str, input: &str) -> Done {
-    let mut command = place.command(arguments);
-    let pipes = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let mut child = pipes.spawn().unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    let input = input.to_string();
-    let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
-    let done = finish(child.wait_with_output().unwrap());
-    let _ = writer.join();
-    done
+    place.piped(arguments, input.as_bytes())
 }
 
 /// Of a stream that must be refused: the message.
@@ -194,19 +180,11 @@ fn texts_are_read_with_the_words_of_the_model_and_need_no_labels() {
 
 /// A tone as a WAVE file: one channel, 16 bits, 16,000 samples a second.
 fn tone(hertz: f64, samples: u32) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    bytes.extend(b"RIFF");
-    bytes.extend((36 + 2 * samples).to_le_bytes());
-    bytes.extend(b"WAVEfmt \x10\0\0\0\x01\0\x01\0");
-    bytes.extend(16_000u32.to_le_bytes());
-    bytes.extend(32_000u32.to_le_bytes());
-    bytes.extend(b"\x02\0\x10\0data");
-    bytes.extend((2 * samples).to_le_bytes());
-    for sample in 0..samples {
-        let value = (f64::from(sample) * hertz * std::f64::consts::TAU / 16_000.0).sin() * 9_000.0;
-        bytes.extend((value as i16).to_le_bytes());
-    }
-    bytes
+    let value = |sample| (f64::from(sample) * hertz * std::f64::consts::TAU / 16_000.0).sin() * 9_000.0;
+    wav(
+        16_000,
+        &(0..samples).map(|sample| value(sample) as i16).collect::<Vec<_>>(),
+    )
 }
 
 #[test]

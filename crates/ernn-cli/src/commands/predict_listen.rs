@@ -3,15 +3,15 @@
 use std::io::{self, BufRead, Write};
 use std::path::Path;
 
+use ernn::Error;
 use ernn::checkpoint::{Listening, SavedModel};
 use ernn::data::{self, MissingPolicy, SoundRecipe};
 use ernn::evaluate::{Event, Heard, Listener, called};
-use ernn::{Error, Result as LibraryResult};
 use serde_json::{Map, Value, json};
 
 use super::listening::time;
 use super::predict::{Form, Format, quoted, shown};
-use super::predict_stream::{at, read_line};
+use super::predict_stream::{at, each_line};
 use super::stream_steps::Steps;
 use crate::failure::Result;
 use crate::output::significant;
@@ -60,24 +60,17 @@ impl Listen<'_> {
         Ok(())
     }
 
-    fn lines(&self, mut listener: Listener, mut input: impl BufRead, out: &mut impl Write) -> Result<()> {
+    fn lines(&self, mut listener: Listener, input: impl BufRead, out: &mut impl Write) -> Result<()> {
         let mut steps = Steps::new(self.saved, self.missing);
-        let mut line = String::new();
-        for number in 1_u64.. {
-            if !read_line(&mut input, &mut line, number)? {
-                break;
-            }
-            let content = line.strip_suffix('\n').unwrap_or(&line);
-            let content = content.strip_suffix('\r').unwrap_or(content);
+        each_line(input, |number, content| {
             if steps.is_break(content) {
                 listener.reset();
                 steps.reset();
-                continue;
+                return Ok(());
             }
-            let heard: LibraryResult<Option<Heard>> = steps.values(content).and_then(|values| listener.push(&values));
-            self.say(heard.map_err(|error| at(number, error))?, out)?;
-        }
-        Ok(())
+            let heard = steps.values(content).and_then(|values| listener.push(&values));
+            Ok(self.say(heard.map_err(|error| at(number, error))?, out)?)
+        })
     }
 
     fn header(&self) -> String {

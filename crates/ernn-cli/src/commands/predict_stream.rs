@@ -19,26 +19,20 @@ use crate::output::{say, significant};
 const LONGEST_LINE: u64 = 1 << 20;
 
 /// Runs until the input ends.
-pub fn run(saved: &SavedModel, mut input: impl BufRead, form: Form, every: u64, missing: MissingPolicy) -> Result<()> {
+pub fn run(saved: &SavedModel, input: impl BufRead, form: Form, every: u64, missing: MissingPolicy) -> Result<()> {
     let mut out = io::stdout().lock();
     let mut stream = Stream::new(saved)?;
     let mut steps = Steps::new(saved, missing);
-    let mut line = String::new();
     let mut warned = false;
     if form.format == Format::Csv {
         writeln!(out, "{}", shown(header(saved), form.format))?;
         out.flush()?;
     }
-    for number in 1_u64.. {
-        if !read_line(&mut input, &mut line, number)? {
-            break;
-        }
-        let content = line.strip_suffix('\n').unwrap_or(&line);
-        let content = content.strip_suffix('\r').unwrap_or(content);
+    each_line(input, |number, content| {
         if steps.is_break(content) {
             stream.reset();
             steps.reset();
-            continue;
+            return Ok(());
         }
         steps.push(&mut stream, content).map_err(|error| at(number, error))?;
         if let Some(note) = length_note(&saved.model, stream.steps()).filter(|_| !warned) {
@@ -49,11 +43,24 @@ pub fn run(saved: &SavedModel, mut input: impl BufRead, form: Form, every: u64, 
             writeln!(out, "{}", shown(said(saved, &stream, form), form.format))?;
             out.flush()?;
         }
+        Ok(())
+    })
+}
+
+/// Hands over each line of the input, without its end, with its number from 1.
+pub(super) fn each_line(mut input: impl BufRead, mut take: impl FnMut(u64, &str) -> Result<()>) -> Result<()> {
+    let mut line = String::new();
+    for number in 1_u64.. {
+        if !read_line(&mut input, &mut line, number)? {
+            break;
+        }
+        let content = line.strip_suffix('\n').unwrap_or(&line);
+        take(number, content.strip_suffix('\r').unwrap_or(content))?;
     }
     Ok(())
 }
 
-pub(super) fn read_line(input: &mut impl BufRead, line: &mut String, number: u64) -> LibraryResult<bool> {
+fn read_line(input: &mut impl BufRead, line: &mut String, number: u64) -> LibraryResult<bool> {
     line.clear();
     let read = io::Read::take(input, LONGEST_LINE).read_line(line);
     let read = read.map_err(|source| match source.kind() {

@@ -4,7 +4,7 @@
 pub mod browser;
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Stdio};
 
@@ -69,6 +69,22 @@ impl Place {
         let done = self.run(arguments);
         assert_eq!(done.code, Some(0), "ernn {arguments}\n{}", done.stderr);
         done
+    }
+
+    /// Runs a command with something on its standard input.
+    pub fn piped(&self, arguments: &str, bytes: &[u8]) -> Done {
+        let mut command = self.command(arguments);
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        // Beside reading: neither side waits for a full pipe. What refuses its arguments does not read.
+        std::thread::scope(|scope| {
+            scope.spawn(move || stdin.write_all(bytes));
+            finish(child.wait_with_output().unwrap())
+        })
     }
 
     /// Runs a command that must succeed, and reads its JSON.
@@ -200,4 +216,18 @@ pub fn easy_csv(sequences: usize) -> String {
         }
     }
     text
+}
+
+/// A WAVE file of one channel, 16 bits.
+pub fn wav(rate: u32, samples: &[i16]) -> Vec<u8> {
+    let size = 2 * samples.len() as u32;
+    let mut bytes = b"RIFF".to_vec();
+    bytes.extend((36 + size).to_le_bytes());
+    bytes.extend(b"WAVEfmt \x10\0\0\0\x01\0\x01\0");
+    bytes.extend(rate.to_le_bytes());
+    bytes.extend((2 * rate).to_le_bytes());
+    bytes.extend(b"\x02\0\x10\0data");
+    bytes.extend(size.to_le_bytes());
+    bytes.extend(samples.iter().flat_map(|sample| sample.to_le_bytes()));
+    bytes
 }
