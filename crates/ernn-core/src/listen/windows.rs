@@ -66,3 +66,30 @@ impl Windows {
         begins
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    extern crate std;
+    use std::vec::Vec;
+
+    #[test]
+    fn copies_begin_in_turn_and_none_while_its_window_is_under_way() {
+        for (window, every) in [(4, 2), (5, 2), (3, 3), (7, 1), (1, 1)] {
+            let mut windows = Windows::new(window, every);
+            let mut last = std::vec![None; copies(window, every)];
+            let begun: Vec<u32> = (0..40)
+                .filter(|&step| {
+                    let copy = windows.step();
+                    if let Some(last) = copy.and_then(|copy| last.get_mut(copy)) {
+                        assert!(last.is_none_or(|last| step - last >= window), "{window} {every}");
+                        *last = Some(step);
+                    }
+                    copy.is_some()
+                })
+                .collect();
+            let expected: Vec<u32> = (0..40).step_by(every as usize).collect();
+            assert_eq!(begun, expected, "{window} {every}");
+        }
+    }
+}

@@ -316,6 +316,8 @@ mod tests {
         let point = chosen.chosen.unwrap();
         assert_eq!((point.found, point.false_alarms_per_hour), (1, 0.0), "{chosen:?}");
         assert_eq!(point, detection.measured(&chosen));
+        // A window is sure by 0.79: of all thresholds up to there, which give the same, the middle one.
+        assert!((0.4..0.6).contains(&chosen.on), "{chosen:?}");
         let curve = detection.curve(&chosen);
         let own = curve.iter().find(|point| point.on == chosen.on).unwrap();
         assert_eq!(own.found, point);
